@@ -1,0 +1,239 @@
+"""The one exception tree of sgtool, with TensorFlow's canonical error classes.
+
+Every error that sgtool raises on purpose is an `OpError`. The sixteen canonical classes are
+TensorFlow's (`tf.errors.NotFoundError`, ...) and carry its numeric `error_code`; `graphcore.errors`
+re-exports them. Two more branches exist where the canonical class alone would lose what callers
+expect: a leaf may also inherit the built-in exception that the same mistake raises elsewhere
+(`ValueError` for a fed array of the wrong shape, `TypeError` for a wrong dtype, ...).
+
+A message says what is wrong, where, and what to do. The facts behind it are attributes
+(`error.fields`), so that `--json` and callers need not parse text.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+OK = 0
+CANCELLED = 1
+UNKNOWN = 2
+INVALID_ARGUMENT = 3
+DEADLINE_EXCEEDED = 4
+NOT_FOUND = 5
+ALREADY_EXISTS = 6
+PERMISSION_DENIED = 7
+RESOURCE_EXHAUSTED = 8
+FAILED_PRECONDITION = 9
+ABORTED = 10
+OUT_OF_RANGE = 11
+UNIMPLEMENTED = 12
+INTERNAL = 13
+UNAVAILABLE = 14
+DATA_LOSS = 15
+UNAUTHENTICATED = 16
+
+
+class OpError(Exception):
+    """Root of every deliberate error; TensorFlow's `tf.errors.OpError`.
+
+    Constructed with a message and facts, `NotFoundError("...", path=p)`, or as TensorFlow does,
+    `NotFoundError(node_def, op, message)`.
+
+    Attributes:
+        message: What is wrong, where, and what to do.
+        error_code: TensorFlow's canonical code (an int).
+        op: The graph operation that failed, if any.
+        node_def: Its NodeDef, if any.
+        fields: The facts behind the message, by name, JSON-serialisable.
+    """
+
+    error_code = UNKNOWN
+
+    def __init__(self, *args: Any, **fields: Any) -> None:
+        if len(args) >= 3:
+            self.node_def, self.op, self.message = args[:3]
+            if len(args) > 3:
+                self.error_code = args[3]
+        else:
+            self.node_def, self.op = None, None
+            self.message = args[0] if args else ""
+        self.fields: dict[str, Any] = fields
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Messages of the private pool and graph operations do not pickle; the text and facts do.
+        return _rebuild, (type(self), str(self.message), self.fields)
+
+
+def _rebuild(kind: type[OpError], message: str, fields: dict[str, Any]) -> OpError:
+    return kind(message, **fields)
+
+
+class CancelledError(OpError):
+    """The operation was cancelled, usually because the session was closed."""
+
+    error_code = CANCELLED
+
+
+class UnknownError(OpError):
+    """An error that fits no other class."""
+
+    error_code = UNKNOWN
+
+
+class InvalidArgumentError(OpError):
+    """An operation received an argument that it cannot work with."""
+
+    error_code = INVALID_ARGUMENT
+
+
+class DeadlineExceededError(OpError):
+    """A deadline passed before the operation finished."""
+
+    error_code = DEADLINE_EXCEEDED
+
+
+class NotFoundError(OpError):
+    """Something that was asked for (a file, a key, an op type) does not exist."""
+
+    error_code = NOT_FOUND
+
+
+class AlreadyExistsError(OpError):
+    """Something that was to be created exists already."""
+
+    error_code = ALREADY_EXISTS
+
+
+class PermissionDeniedError(OpError):
+    """The caller may not do this; a file policy or the operating system refused."""
+
+    error_code = PERMISSION_DENIED
+
+
+class ResourceExhaustedError(OpError):
+    """Memory, disk or a quota ran out."""
+
+    error_code = RESOURCE_EXHAUSTED
+
+
+class FailedPreconditionError(OpError):
+    """The system is not in the state that the operation needs (an uninitialized variable)."""
+
+    error_code = FAILED_PRECONDITION
+
+
+class AbortedError(OpError):
+    """The operation was aborted, usually by a conflict with another."""
+
+    error_code = ABORTED
+
+
+class OutOfRangeError(OpError):
+    """Reading went past the end (of a queue, a file)."""
+
+    error_code = OUT_OF_RANGE
+
+
+class UnimplementedError(OpError):
+    """The op, dtype or format is known to exist but is not implemented here."""
+
+    error_code = UNIMPLEMENTED
+
+
+class InternalError(OpError):
+    """An invariant of sgtool is broken: a bug."""
+
+    error_code = INTERNAL
+
+
+class UnavailableError(OpError):
+    """A service or an optional dependency cannot be reached now."""
+
+    error_code = UNAVAILABLE
+
+
+class DataLossError(OpError):
+    """Stored data is damaged: a bad checksum, a truncated or garbled file."""
+
+    error_code = DATA_LOSS
+
+
+class UnauthenticatedError(OpError):
+    """The request has no valid credentials."""
+
+    error_code = UNAUTHENTICATED
+
+
+class MissingFileError(NotFoundError, FileNotFoundError):
+    """A file or directory that was named does not exist."""
+
+    # OSError formats itself from errno; ours is the message alone.
+    __str__ = OpError.__str__
+
+
+class MissingNameError(NotFoundError, KeyError):
+    """A tensor, operation, variable or key of that name does not exist."""
+
+    __str__ = OpError.__str__
+
+
+class InvalidValueError(InvalidArgumentError, ValueError):
+    """A value (a shape, a spec, a name) that Python code would report as ValueError."""
+
+
+class InvalidTypeError(InvalidArgumentError, TypeError):
+    """A type or dtype that Python code would report as TypeError."""
+
+
+class MissingExtraError(UnavailableError, ImportError):
+    """An optional dependency is not installed; the message names the extra."""
+
+    __str__ = OpError.__str__
+
+
+EXCEPTION_BY_CODE: dict[int, type[OpError]] = {
+    kind.error_code: kind
+    for kind in (
+        CancelledError,
+        UnknownError,
+        InvalidArgumentError,
+        DeadlineExceededError,
+        NotFoundError,
+        AlreadyExistsError,
+        PermissionDeniedError,
+        ResourceExhaustedError,
+        FailedPreconditionError,
+        AbortedError,
+        OutOfRangeError,
+        UnimplementedError,
+        InternalError,
+        UnavailableError,
+        DataLossError,
+        UnauthenticatedError,
+    )
+}
+
+
+def nearest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
+    """The `candidates` that look most like `name`, best first, at most `count`."""
+    return difflib.get_close_matches(name, list(candidates), n=count, cutoff=0.6)
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+    """A sentence " Did you mean 'a', 'b'?" with the nearest candidates, or nothing."""
+    close = nearest(name, candidates)
+    return f" Did you mean {', '.join(map(repr, close))}?" if close else ""
+
+
+def bullets(lines: Sequence[str], limit: int = 50) -> str:
+    """`lines` as an indented list, one a line; beyond `limit` only how many more there are."""
+    shown = [f"\n  {line}" for line in lines[:limit]]
+    if len(lines) > limit:
+        shown.append(f"\n  ... and {len(lines) - limit} more")
+    return "".join(shown)
