@@ -12,7 +12,6 @@ A message says what is wrong, where, and what to do. The facts behind it are att
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -222,6 +221,8 @@ EXCEPTION_BY_CODE: dict[int, type[OpError]] = {
 
 def nearest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
     """The `candidates` that look most like `name`, best first, at most `count`."""
+    import difflib
+
     return difflib.get_close_matches(name, list(candidates), n=count, cutoff=0.6)
 
 
