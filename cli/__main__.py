@@ -1,0 +1,5 @@
+"""`python -m sgtool.cli` is `sgtool`."""
+
+from . import main
+
+main()

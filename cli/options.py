@@ -1,0 +1,90 @@
+"""Options that several commands share, each declared once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+CONTEXT_SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@dataclass(slots=True)
+class Settings:
+    """What the user asked of every command.
+
+    Attributes:
+        verbose: How often `-v` was given.
+        quiet: No messages and no progress on stderr.
+        json: One JSON document on stdout; no progress.
+    """
+
+    verbose: int = 0
+    quiet: bool = False
+    json: bool = False
+
+    @property
+    def progress(self) -> bool:
+        """Whether progress may be shown."""
+        return not (self.quiet or self.json)
+
+
+def settings() -> Settings:
+    """The settings of the running command."""
+    return click.get_current_context().ensure_object(Settings)
+
+
+def command(function: F) -> click.Command:
+    """A click command out of a function, named after its file, with `-v` and `-q` after it as well as before it.
+
+    The docstring's part after a line `Examples:` becomes the epilog, verbatim.
+    """
+    text, _, examples = (function.__doc__ or "").partition("Examples:")
+    epilog = "\b\nExamples:" + examples.rstrip() if examples else None
+    name = function.__module__.rpartition(".")[2]
+
+    @functools.wraps(function)
+    def call(*args: Any, verbose: int, quiet: bool, **kwargs: Any) -> Any:
+        current = settings()
+        current.verbose += verbose
+        current.quiet |= quiet
+        current.json = bool(kwargs.get("as_json"))
+        return function(*args, **kwargs)
+
+    wrapped = _quiet(_verbose(call))
+    return click.command(name, help=text, epilog=_dedent(epilog), context_settings=CONTEXT_SETTINGS)(wrapped)
+
+
+def _dedent(epilog: str | None) -> str | None:
+    if epilog is None:
+        return None
+    head, *lines = epilog.split("\n")
+    margin = min((len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()), default=0)
+    return "\n".join([head, lines[0], *("  " + line[margin:] for line in lines[1:] if line.strip())])
+
+
+_verbose = click.option("-v", "--verbose", count=True, help="Say more on stderr; a bug shows its traceback.")
+_quiet = click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+
+as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout; errors as JSON on stderr.")
+
+model = click.argument("model", required=False)
+
+output = click.option("-o", "--output", required=True, metavar="PATH", help="Where to write; '-' is stdout where one file is written.")
+
+feed = click.option(
+    "--feed",
+    "feeds",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What to feed: JSON, a path (.npy, .npz[:key], .h5[:/path], .csv, .json), or '-' for npy on stdin. Repeatable.",
+)
+
+checkpoint = click.option(
+    "--checkpoint", metavar="CHECKPOINT", help="Take the variables from this checkpoint instead of the model's own."
+)

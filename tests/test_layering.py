@@ -1,0 +1,167 @@
+"""The layering of the packages, checked on the import statements, those inside functions too."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PACKAGES = ("cli", "formats", "graphcore", "sample_models")
+
+# Which packages a package may import besides itself.
+MAY_IMPORT = {
+    "formats": set(),
+    "graphcore": {"formats"},
+    "cli": {"formats", "graphcore", "sample_models"},
+    "sample_models": {"formats", "graphcore"},
+}
+
+# The layers inside graphcore, lowest first: a module imports its own layer and those before it.
+# A name is a module (`graph`) or a sub-package (`ops`) directly under graphcore/; one that is not
+# listed belongs to the top layer, the public surface.
+GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors",),
+    ("dtypes", "tensor_shape"),
+    ("registry",),
+    ("graph",),
+    ("kernels", "op"),
+    ("ops",),
+    ("gradients", "compiler"),
+    ("session",),
+    ("variables", "train"),
+    ("saver",),
+)
+
+# Modules that stand lower than the folder they are in would let them.
+FORBIDDEN = {
+    "graphcore/graph.py": {"ops", "op"},
+    "graphcore/kernels": {"ops", "op", "graph", "registry"},
+}
+
+
+def source_files() -> list[Path]:
+    return sorted(p for package in PACKAGES for p in (REPOSITORY / package).rglob("*.py"))
+
+
+def imports(source: str, package: tuple[str, ...], typing_too: bool = True) -> Iterator[tuple[int, str]]:
+    """(line, dotted path from the repository's root) of each import of our own packages in a source.
+
+    Args:
+        source: The text of a module.
+        package: The folders that it is in, from the repository's root.
+        typing_too: Also yield what stands under `if TYPE_CHECKING:`.
+    """
+    tree = ast.parse(source)
+    unseen: set[ast.AST] = set()
+    if not typing_too:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+                unseen.update(inner for child in node.body for inner in ast.walk(child))
+    for node in ast.walk(tree):
+        if node in unseen:
+            continue
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "sgtool":
+                    yield node.lineno, alias.name.removeprefix("sgtool").removeprefix(".")
+        elif isinstance(node, ast.ImportFrom):
+            module = (node.module or "").split(".") if node.module else []
+            if node.level:
+                if node.level > len(package) + 1:
+                    raise AssertionError(f"line {node.lineno}: relative import above sgtool")
+                module = [*package[: len(package) - node.level + 1], *module]
+            elif module[:1] == ["sgtool"]:
+                module = module[1:]
+            else:
+                continue
+            for alias in node.names:
+                yield node.lineno, ".".join((*module, alias.name))
+
+
+def imported_modules(path: Path, typing_too: bool = True) -> Iterator[tuple[int, str]]:
+    package = path.relative_to(REPOSITORY).parts[:-1]
+    return imports(path.read_text(encoding="utf-8"), package, typing_too)
+
+
+def test_the_checker_sees_every_form_of_import() -> None:
+    source = """
+import sgtool.cli.main
+from ..graph import Graph
+def f():
+    from ...formats import files
+if TYPE_CHECKING:
+    from ..session import Session
+"""
+    found = {name for _, name in imports(source, ("graphcore", "ops"))}
+    assert found == {"cli.main", "graphcore.graph.Graph", "formats.files", "graphcore.session.Session"}
+    found = {name for _, name in imports(source, ("graphcore", "ops"), typing_too=False)}
+    assert found == {"cli.main", "graphcore.graph.Graph", "formats.files"}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_packages_import_only_downward(package: str) -> None:
+    wrong = [
+        f"{path.relative_to(REPOSITORY)}:{line} imports {name}"
+        for path in source_files()
+        if path.relative_to(REPOSITORY).parts[0] == package
+        for line, name in imported_modules(path)
+        if name.split(".")[0] in PACKAGES and name.split(".")[0] not in {package, *MAY_IMPORT[package]}
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def layer_of(name: str) -> int:
+    for number, layer in enumerate(GRAPHCORE_LAYERS):
+        if name in layer:
+            return number
+    return len(GRAPHCORE_LAYERS)
+
+
+def top_name(path: Path) -> str:
+    """The module or sub-package directly under graphcore/ that a file belongs to."""
+    return path.relative_to(REPOSITORY / "graphcore").parts[0].removesuffix(".py")
+
+
+def test_graphcore_imports_only_lower_layers() -> None:
+    wrong = []
+    for path in sorted((REPOSITORY / "graphcore").rglob("*.py")):
+        own = layer_of(top_name(path))
+        for line, name in imported_modules(path, typing_too=False):
+            parts = name.split(".")
+            if parts[0] == "graphcore" and len(parts) > 1 and layer_of(parts[1]) > own:
+                wrong.append(f"{path.relative_to(REPOSITORY)}:{line} imports {name}, which is above it")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("where", sorted(FORBIDDEN))
+def test_low_modules_know_nothing_of_ops(where: str) -> None:
+    base = REPOSITORY / where
+    wrong = [
+        f"{path.relative_to(REPOSITORY)}:{line} imports {name}"
+        for path in ([base] if base.suffix else sorted(base.rglob("*.py")))
+        if path.exists()
+        for line, name in imported_modules(path)
+        if name.split(".")[0] == "graphcore" and name.split(".")[1:2] and name.split(".")[1] in FORBIDDEN[where]
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_absolute_import_of_our_own_packages() -> None:
+    """`import formats` would take whatever module of that name comes first on the path."""
+    wrong = []
+    for path in source_files():
+        where = path.relative_to(REPOSITORY)
+        # A sample's script runs on its own, as a user's program would: it says `sgtool`.
+        refused = {*PACKAGES, "tests"} | (set() if where.parts[0] == "sample_models" else {"sgtool"})
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module or ""]
+            else:
+                continue
+            wrong += [f"{where}:{node.lineno} {name}" for name in names if name.split(".")[0] in refused]
+    assert not wrong, "inside the packages imports are relative:\n" + "\n".join(wrong)
