@@ -1,0 +1,356 @@
+"""The one place that touches the file system: reading, mapping, atomic replacement, policy.
+
+A file is written under a temporary name in its own directory, synced, and renamed over the old one;
+several files that belong together (data and index of a checkpoint) are renamed only after all of
+them are whole, and put back if a rename fails. Errors of the operating system become ours here.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+from .errors import (
+    InvalidValueError,
+    MissingFileError,
+    PermissionDeniedError,
+    ResourceExhaustedError,
+    UnavailableError,
+    did_you_mean,
+)
+
+if TYPE_CHECKING:
+    import mmap
+
+Path = str | os.PathLike[str]
+
+fault_hook: Callable[[str, str], None] | None = None
+"""For tests: called with a step (`open`, `write`, `sync`, `replace`) and a path before it happens."""
+
+_TEMPORARY = re.compile(r"\.sgtmp-[0-9a-f]{8}$")
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file.
+
+    Raises:
+        MissingFileError: No such file.
+        InvalidValueError: It is a directory.
+        PermissionDeniedError: The operating system refuses.
+    """
+    with os_errors(path, "read"), open(path, "rb") as file:  # noqa: PTH123 - paths stay literal strings
+        return file.read()
+
+
+def read_head(path: Path, length: int) -> bytes:
+    """The first `length` bytes of a file, or all it has."""
+    return read_range(path, 0, length)
+
+
+def read_range(path: Path, offset: int, length: int) -> bytes:
+    """Up to `length` bytes from `offset` on: fewer where the file ends before. Errors as `read_bytes`."""
+    with os_errors(path, "read"), open(path, "rb") as file:  # noqa: PTH123
+        file.seek(offset)
+        return file.read(length)
+
+
+def map_bytes(path: Path) -> mmap.mmap | bytes:
+    """The content of a file as a read-only memory map (`bytes` where it is empty). Errors as `read_bytes`."""
+    import mmap
+
+    with os_errors(path, "read"), open(path, "rb") as file:  # noqa: PTH123
+        if not os.fstat(file.fileno()).st_size:
+            return b""
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def file_size(path: Path) -> int:
+    """Bytes in a file. Errors as `read_bytes`."""
+    with os_errors(path, "read"):
+        return os.stat(path).st_size
+
+
+def is_file(path: Path) -> bool:
+    """Whether `path` is a file (or a device or pipe), links followed."""
+    return os.path.exists(path) and not os.path.isdir(path)
+
+
+def is_directory(path: Path) -> bool:
+    """Whether `path` is a directory, links followed."""
+    return os.path.isdir(path)
+
+
+def list_directory(path: Path) -> list[str]:
+    """The names in a directory, sorted.
+
+    Raises:
+        MissingFileError: No such directory.
+        PermissionDeniedError: The operating system refuses.
+    """
+    with os_errors(path, "list"):
+        return sorted(os.listdir(path))
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file name is one that an interrupted write of ours left behind."""
+    return _TEMPORARY.search(name) is not None
+
+
+@contextmanager
+def os_errors(path: Path, doing: str) -> Iterator[None]:
+    """Turns the operating system's errors inside into ours; `doing` is a verb for the message."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        if isinstance(error, MissingFileError):
+            raise
+        raise missing_file(path, doing) from error
+    except (IsADirectoryError, NotADirectoryError) as error:
+        kind = "is a directory" if os.path.isdir(path) else "lies below something that is not a directory"
+        raise InvalidValueError(f"Cannot {doing} {path}: it {kind}.", path=os.fspath(path)) from error
+    except PermissionError as error:
+        raise PermissionDeniedError(f"Cannot {doing} {path}: permission denied.", path=os.fspath(path)) from error
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE)
+        invalid = error.errno in (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL)
+        cls = ResourceExhaustedError if full else InvalidValueError if invalid else UnavailableError
+        text = error.strerror or str(error)
+        raise cls(f"Cannot {doing} {path}: {text}.", path=os.fspath(path), errno=error.errno) from error
+    except ValueError as error:
+        if "null" not in str(error):  # open() and stat() say so of a NUL in the name
+            raise
+        raise InvalidValueError(f"Cannot {doing} {os.fspath(path)!r}: {error}.") from error
+
+
+def missing_file(path: Path, doing: str = "read") -> MissingFileError:
+    """The error for a file that is not there: what of its path exists, and similar names beside it."""
+    name = os.fspath(path)
+    parent = os.path.dirname(name) or "."
+    if not os.path.isdir(parent):
+        return MissingFileError(f"Cannot {doing} {name}: the directory {parent} does not exist.", path=name)
+    with suppress(OSError):
+        hint = did_you_mean(os.path.basename(name), os.listdir(parent))
+        return MissingFileError(f"Cannot {doing} {name}: no such file.{hint}", path=name)
+    return MissingFileError(f"Cannot {doing} {name}: no such file.", path=name)
+
+
+class Replacement:
+    """Files that are written aside and take their places together; see `atomic_files`."""
+
+    def __init__(self) -> None:
+        self._pending: list[tuple[str, str, IO[bytes]]] = []  # final name, temporary name, file
+
+    def open(self, path: Path) -> IO[bytes]:
+        """A binary file to write; it becomes `path` when the block ends without an error."""
+        with os_errors(path, "write"):
+            _fault("open", path)
+            final = os.path.realpath(path)  # through a link: its target is replaced, the link stays
+            if os.path.exists(final) and not stat.S_ISREG(os.stat(final).st_mode):
+                if os.path.isdir(final):
+                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+                temporary = ""  # a device or pipe: nothing to replace
+                file: IO[bytes] = open(final, "wb")  # noqa: PTH123, SIM115
+            else:
+                folder, name = os.path.split(final)
+                temporary = os.path.join(folder, f"{name[:200]}.sgtmp-{secrets.token_hex(4)}")
+                file = open(temporary, "xb")  # noqa: PTH123, SIM115
+            self._pending.append((final, temporary, file))
+            return _Checked(file, final) if fault_hook else file  # type: ignore[return-value]
+
+    def commit(self) -> None:
+        """Syncs all files, then renames each over its final name, in the order they were opened."""
+        for final, temporary, file in self._pending:
+            with os_errors(final, "write"):
+                file.flush()
+                if temporary:
+                    _fault("sync", final)
+                    os.fsync(file.fileno())
+                file.close()
+        backups: list[tuple[str, str | None]] = []
+        try:
+            for final, temporary, _ in self._pending:
+                if temporary:
+                    backup = self._keep_old(final) if len(self._pending) > 1 else None
+                    backups.append((final, backup))
+                    with os_errors(final, "write"):
+                        _fault("replace", final)
+                        os.replace(temporary, final)
+        except BaseException:
+            for final, backup in reversed(backups):
+                if backup:
+                    with suppress(OSError):
+                        os.replace(backup, final)
+            raise
+        finally:
+            for _, backup in backups:
+                if backup:
+                    with suppress(OSError):
+                        os.unlink(backup)
+        for folder in dict.fromkeys(os.path.dirname(final) for final, temporary, _ in self._pending if temporary):
+            _sync_directory(folder)
+
+    def discard(self) -> None:
+        """Closes and removes everything that is not in place yet."""
+        for _, temporary, file in self._pending:
+            with suppress(OSError):
+                file.close()
+            if temporary:
+                with suppress(OSError):
+                    os.unlink(temporary)
+
+    @staticmethod
+    def _keep_old(final: str) -> str | None:
+        """A second name of the file that is about to be replaced, where the file system has links."""
+        backup = f"{final[:-1] if len(os.path.basename(final)) > 240 else final}.sgtmp-{secrets.token_hex(4)}"
+        with suppress(OSError):
+            os.link(final, backup)
+            return backup
+        return None
+
+
+@contextmanager
+def atomic_files() -> Iterator[Replacement]:
+    """Several files that replace their predecessors together, or not at all.
+
+    On an error inside the block, or in a rename, nothing is left behind and the old files stay.
+
+    Raises:
+        MissingFileError: The directory of a file does not exist.
+        PermissionDeniedError: The operating system refuses.
+        ResourceExhaustedError: The disk is full.
+    """
+    replacement = Replacement()
+    try:
+        yield replacement
+        replacement.commit()
+    except OSError as error:
+        replacement.discard()
+        if isinstance(error, MissingFileError):
+            raise
+        names = [final for final, _, _ in replacement._pending] or ["a file"]
+        with os_errors(names[-1], "write"):
+            raise
+    except BaseException:
+        replacement.discard()
+        raise
+
+
+@contextmanager
+def atomic_writer(path: Path) -> Iterator[IO[bytes]]:
+    """One file that replaces `path` when the block ends without an error; errors as `atomic_files`."""
+    with atomic_files() as replacement:
+        yield replacement.open(path)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Makes `data` the content of `path`, atomically; errors as `atomic_files`."""
+    with atomic_writer(path) as file:
+        file.write(data)
+
+
+def remove_file(path: Path) -> None:
+    """Deletes a file; errors as `read_bytes`."""
+    with os_errors(path, "delete"):
+        _fault("remove", path)
+        os.unlink(path)
+
+
+def make_directory(path: Path, parents: bool = False) -> None:
+    """Makes a directory unless it is there; with `parents` also those above it."""
+    with os_errors(path, "make the directory"):
+        if parents:
+            os.makedirs(path, exist_ok=True)
+        elif not os.path.isdir(path):
+            os.mkdir(path)
+
+
+def is_inside(path: Path, root: Path) -> bool:
+    """Whether `path` is `root` or below it, once links and `..` in both are resolved."""
+    real, real_root = os.path.realpath(path), os.path.realpath(root)
+    return real == real_root or real.startswith(real_root.rstrip(os.sep) + os.sep)
+
+
+def contained(root: Path, name: str) -> str:
+    """`root/name`, which must not lead out of `root`.
+
+    Raises:
+        PermissionDeniedError: It does (`..`, an absolute name, a link).
+    """
+    path = os.path.join(root, name)
+    if not is_inside(path, root):
+        raise PermissionDeniedError(f"'{name}' leads out of {root}; it is refused.", name=name, root=os.fspath(root))
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class FilePolicy:
+    """Which files the ops of a graph (ReadFile, WriteFile, SaveV2, ...) may touch.
+
+    Attributes:
+        allow_read: `"everything"`, `"nothing"`, or the directories (and files) that may be read.
+        allow_write: The same for writing.
+        how: How the user allows more, for the error ("pass --allow-files DIR").
+    """
+
+    allow_read: str | tuple[str, ...] = "everything"
+    allow_write: str | tuple[str, ...] = "everything"
+    how: str = "run it with a FilePolicy that allows this path"
+
+    def check_read(self, path: Path, what: str = "the graph") -> None:
+        """Raises PermissionDeniedError unless `what` (a node and its op) may read `path`."""
+        self._check(self.allow_read, path, what, "read")
+
+    def check_write(self, path: Path, what: str = "the graph") -> None:
+        """Raises PermissionDeniedError unless `what` (a node and its op) may write `path`."""
+        self._check(self.allow_write, path, what, "write")
+
+    def _check(self, allowed: str | tuple[str, ...], path: Path, what: str, doing: str) -> None:
+        if allowed == "everything":
+            return
+        roots = () if allowed == "nothing" else (allowed,) if isinstance(allowed, str) else allowed
+        if any(is_inside(path, root) for root in roots):
+            return
+        scope = f"only below {', '.join(roots)}" if roots else "no files at all"
+        raise PermissionDeniedError(
+            f"{what} wants to {doing} {os.fspath(path)}, but may {doing} {scope}. "
+            f"If you trust this graph, {self.how}.",
+            path=os.fspath(path),
+            action=doing,
+            node=what,
+        )
+
+
+class _Checked:
+    """A file whose writes pass the fault hook; only made while one is set."""
+
+    def __init__(self, file: IO[bytes], path: str) -> None:
+        self._file, self._path = file, path
+
+    def write(self, data: Any) -> int:
+        _fault("write", self._path)
+        return self._file.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+def _fault(step: str, path: Path) -> None:
+    if fault_hook is not None:
+        fault_hook(step, os.fspath(path))
+
+
+def _sync_directory(folder: str) -> None:
+    """Makes renames in `folder` durable, where the system can (Windows cannot open a directory)."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
