@@ -1,0 +1,74 @@
+"""An entry: one tensor in a file. What it is called and its shape are known before its bytes are read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import dtypes
+from .dtypes import DTypeInfo
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One tensor in a store.
+
+    Attributes:
+        name: Its key: a variable's name, without `:0`.
+        dtype: Its element type.
+        shape: Its shape, fully known.
+        nbytes: Bytes that it takes in the file (strings: with their lengths).
+        location: Where it is, for messages ("model.data-00000-of-00001, bytes 16 to 32").
+        load: What `read` calls.
+    """
+
+    name: str
+    dtype: DTypeInfo
+    shape: tuple[int, ...]
+    nbytes: int
+    location: str
+    load: Callable[[], np.ndarray[Any, Any]]
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    def read(self) -> np.ndarray[Any, Any]:
+        """The values, checked against the file's checksums where it has them.
+
+        Returns:
+            An array of `dtype.numpy` and `shape`; it may be read-only (a view of the mapped file).
+            Strings are an object array of `bytes`.
+
+        Raises:
+            DataLossError: The file is damaged there.
+        """
+        return self.load()
+
+
+def entry_of(name: str, array: Any, dtype: Any = None) -> Entry:
+    """An entry that holds an array in memory, for a writer.
+
+    Args:
+        name: The key.
+        array: Anything `numpy.asarray` takes.
+        dtype: A `DTypeInfo` or dtype name where NumPy's does not say it (the quantized types).
+
+    Raises:
+        InvalidTypeError: TensorFlow has no such element type.
+    """
+    import numpy as np
+
+    if dtype is None:
+        info = dtypes.from_numpy(np.asarray(array).dtype)
+    else:
+        info = dtype if isinstance(dtype, DTypeInfo) else dtypes.from_name(str(dtype))
+    values = np.asarray(array) if info.kind == "string" else np.asarray(array, dtype=info.numpy)
+    nbytes = values.nbytes if info.size is not None else 0
+    return Entry(name, info, values.shape, nbytes, "memory", lambda: values)

@@ -1,0 +1,276 @@
+"""Graph files: GraphDef, MetaGraphDef and SavedModel, as binary or text, told apart by content.
+
+The three are protobuf messages without a signature. Their top-level fields tell them apart:
+
+    field     GraphDef            MetaGraphDef         SavedModel
+      1       node (repeated)     meta_info_def        schema version (a number)
+      2       library             graph_def            meta_graphs
+      3       version (a number)  saver_def
+      4       versions            collection_def
+      5       debug_info          signature_def
+      6, 7                        asset_file_def, object_graph_def
+
+Suffixes say nothing: `.pb` may be text, `expected_graph` has none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from . import files, protos, sniff
+from .errors import DataLossError, InvalidValueError, MissingFileError, UnimplementedError
+from .registry import Format
+
+GRAPH_DEF, META_GRAPH, SAVED_MODEL = "graph_def", "meta_graph_def", "saved_model"
+MESSAGES = {GRAPH_DEF: "GraphDef", META_GRAPH: "MetaGraphDef", SAVED_MODEL: "SavedModel"}
+TEXT_SUFFIXES = (".pbtxt", ".txt", ".prototxt")
+_SAVED_MODEL_NAMES = ("saved_model.pb", "saved_model.pbtxt")
+_FIELDS = {
+    GRAPH_DEF: ("node", "versions", "library", "version", "debug_info"),
+    META_GRAPH: (
+        "meta_info_def",
+        "graph_def",
+        "saver_def",
+        "collection_def",
+        "signature_def",
+        "asset_file_def",
+        "object_graph_def",
+    ),
+    SAVED_MODEL: ("saved_model_schema_version", "meta_graphs"),
+}
+_KIND_OF_FIELD = {field: kind for kind, fields in _FIELDS.items() for field in fields}
+_OP_TYPE = re.compile(r"[A-Za-z0-9_.>\-/]+")
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFile:
+    """A graph file in memory.
+
+    Attributes:
+        kind: `graph_def`, `meta_graph_def` or `saved_model`.
+        message: The message of that kind.
+        text: Whether the file was text.
+        path: The file (of a SavedModel directory: the .pb or .pbtxt in it).
+    """
+
+    kind: str
+    message: Any
+    text: bool
+    path: str
+
+    @property
+    def meta_graphs(self) -> list[Any]:
+        """The MetaGraphDefs inside: none, one, or all of a SavedModel."""
+        if self.kind == SAVED_MODEL:
+            return list(self.message.meta_graphs)
+        return [self.message] if self.kind == META_GRAPH else []
+
+    @property
+    def variables_prefix(self) -> str | None:
+        """The checkpoint prefix of a SavedModel's variables; None for other kinds."""
+        if self.kind != SAVED_MODEL:
+            return None
+        return os.path.join(os.path.dirname(self.path), "variables", "variables")
+
+
+def read_graph(path: files.Path) -> GraphFile:
+    """Reads a graph file, or the SavedModel in a directory, whatever its suffix.
+
+    Raises:
+        MissingFileError: Nothing there, or a directory without a SavedModel.
+        DataLossError: Empty, cut short or garbled.
+        InvalidValueError: Something else than a graph (says what), or text with an error (says where).
+    """
+    name = _graph_path(os.fspath(path))
+    data = files.read_bytes(name)
+    return decode_graph(data, name)
+
+
+def decode_graph(data: bytes, path: str) -> GraphFile:
+    """As `read_graph`, from the bytes of a file; `path` names it in errors."""
+    head = data[: sniff.HEAD]
+    if not data:
+        raise DataLossError(f"{path} is empty: a graph was expected.", path=path, size=0)
+    foreign = sniff.describe(head, data[-16:])
+    if foreign is not None:
+        raise InvalidValueError(f"{path} is not a graph: it is {foreign}.", path=path, found=foreign)
+    field = sniff.text_proto_field(head)
+    if field is not None:
+        return _read_text(data, field, path)
+    kind = _binary_kind(data, path)
+    cls = getattr(protos, MESSAGES[kind])
+    try:
+        message = protos.parse(cls, data, path)
+    except DataLossError as error:
+        raise DataLossError(f"{error.message}{_where_it_breaks(data)}", path=path, **error.fields) from error
+    return GraphFile(kind, message, False, path)
+
+
+def write_graph(path: files.Path, message: Any, text: bool | None = None) -> None:
+    """Writes a GraphDef, MetaGraphDef or SavedModel atomically.
+
+    Args:
+        path: The file.
+        message: The message.
+        text: Text format instead of binary; by default where the suffix is .pbtxt, .prototxt or .txt.
+
+    Raises:
+        InvalidValueError: The message is over the 2 GiB that protobuf can encode.
+        OpError: The file cannot be written; see `files.atomic_writer`.
+    """
+    if text is None:
+        text = os.fspath(path).endswith(TEXT_SUFFIXES)
+    data = protos.format_text(message).encode() if text else protos.encode(message)
+    files.write_bytes(path, data)
+
+
+def _graph_path(path: str) -> str:
+    if not files.is_directory(path):
+        return path
+    for name in _SAVED_MODEL_NAMES:
+        inside = os.path.join(path, name)
+        if files.is_file(inside):
+            return inside
+    raise MissingFileError(
+        f"{path} is a directory without a SavedModel: neither {' nor '.join(_SAVED_MODEL_NAMES)} is in it.",
+        path=path,
+        looked_for=list(_SAVED_MODEL_NAMES),
+        found=files.list_directory(path)[:20],
+    )
+
+
+def _read_text(data: bytes, field: str, path: str) -> GraphFile:
+    kind = _KIND_OF_FIELD.get(field)
+    if kind is None:
+        expected = "; ".join(f"{MESSAGES[kind]}: {', '.join(fields)}" for kind, fields in _FIELDS.items())
+        raise InvalidValueError(
+            f"{path} is text, but not of a graph: it begins with '{field}', which none of the messages "
+            f"that a graph file can hold has ({expected}).",
+            path=path,
+            field=field,
+        )
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise DataLossError(f"{path}, line {line}: not UTF-8 text.", path=path, line=line) from error
+    return GraphFile(kind, protos.parse_text(getattr(protos, MESSAGES[kind]), text, path), True, path)
+
+
+def _binary_kind(data: bytes, path: str) -> str:
+    """The kind, from as few top-level fields as tell it."""
+    first: dict[int, tuple[int, int]] = {}  # field -> where its payload is
+    for number, wire_type, start, end in _fields(data):
+        if wire_type == 0:
+            if number == 1:
+                _refuse_onnx(data, path)
+                return SAVED_MODEL
+            if number == 3:
+                return GRAPH_DEF
+        elif wire_type == 2:
+            if number == 1 and 1 in first:
+                return GRAPH_DEF
+            if number in (3, 6, 7):
+                return META_GRAPH
+            if 1 <= number <= 5:
+                first.setdefault(number, (start, end))
+    if 1 in first:
+        return GRAPH_DEF if _is_node(data[slice(*first[1])]) else META_GRAPH
+    if 4 in first:  # a VersionDef begins with a number, an entry of collection_def with its key
+        return META_GRAPH if data[first[4][0]] == 0x0A else GRAPH_DEF
+    if 2 in first:
+        start, end = first[2]
+        inner = [data[s:e] for number, wire, s, e in _fields(data[start:end]) if (number, wire) == (1, 2)][:1]
+        return META_GRAPH if inner and _is_node(data[start:end][2:][: len(inner[0])] or inner[0]) else GRAPH_DEF
+    if 5 in first:
+        return META_GRAPH
+    raise DataLossError(
+        f"{path} is neither a GraphDef, a MetaGraphDef nor a SavedModel, and no text of one: its {len(data)} "
+        f"bytes begin with {data[:8].hex(' ')}. It is damaged or of another kind.",
+        path=path,
+        size=len(data),
+    )
+
+
+def _is_node(payload: bytes) -> bool:
+    """Whether a payload reads as a NodeDef; a MetaInfoDef has an OpList where a node has its op."""
+    try:
+        node = protos.parse(protos.NodeDef, payload, "")
+    except DataLossError:
+        return False
+    return bool(node.name) and _OP_TYPE.fullmatch(node.op) is not None
+
+
+def _refuse_onnx(data: bytes, path: str) -> None:
+    """ONNX models begin as SavedModels do, but have a graph in field 7 or opsets in field 8."""
+    if any(number in (7, 8) and wire_type == 2 for number, wire_type, _, _ in _fields(data)):
+        raise UnimplementedError(f"{path} looks like an ONNX model, which is not read as a graph.", path=path)
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """(number, wire type, start, end) of each top-level field of a message; stops where it breaks."""
+    at, size = 0, len(data)
+    while at < size:
+        tag, at = _varint(data, at)
+        number, wire_type = tag >> 3, tag & 7
+        if wire_type == 0:
+            _, end = _varint(data, at)
+        elif wire_type == 2:
+            length, at = _varint(data, at)
+            end = at + length
+        elif wire_type in (1, 5):
+            end = at + (8 if wire_type == 1 else 4)
+        else:
+            return
+        if number == 0 or at > size:
+            return
+        yield number, wire_type, at, end
+        at = end
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """A varint and where the next byte is; beyond the end of `data` if it is cut short."""
+    value = shift = 0
+    while at < len(data) and shift < 70:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+    return value, len(data) + 1
+
+
+def _where_it_breaks(data: bytes) -> str:
+    for number, _, start, end in _fields(data):
+        if end > len(data):
+            missing = end - len(data)
+            return f" Field {number} at byte {start} needs {missing} bytes more than the file has: it is cut short."
+    return ""
+
+
+def _matches(head: bytes, tail: bytes, path: str) -> bool:
+    if sniff.describe(head, tail) is not None or not head:
+        return False
+    field = sniff.text_proto_field(head)
+    if field is not None:
+        return field in _KIND_OF_FIELD
+    try:
+        _binary_kind(head, path)
+    except (DataLossError, UnimplementedError):
+        return False
+    return True
+
+
+FORMAT = Format(
+    name="graph",
+    suffixes=(".meta", ".pb", ".pbtxt", ".pb.txt"),
+    matches=_matches,
+    kind="graph",
+    read=read_graph,
+    write=write_graph,
+)

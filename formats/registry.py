@@ -1,0 +1,132 @@
+"""Formats, found by looking at this folder: each module that ends in `FORMAT = Format(...)` is one.
+
+A format's `matches` decides from the first and last bytes of a file; where several match, the suffix
+ranks them. Importing a format module imports neither NumPy nor h5py.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from . import files, sniff
+from .errors import InvalidValueError, UnimplementedError
+
+if TYPE_CHECKING:
+    from .entry import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One file format.
+
+    Attributes:
+        name: What it is called in reports.
+        suffixes: File name endings that suggest it, the preferred one first.
+        matches: `matches(head, tail, path)`: whether a file with these first and last bytes is one.
+        kind: `graph` (read gives a GraphFile) or `store` (read gives a mapping of entries).
+        read: `read(path)`.
+        write: `write(path, message)` for a graph, `write(path, entries, meta_graph=None)` for a
+            store, or None.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    matches: Callable[[bytes, bytes, str], bool]
+    kind: str
+    read: Callable[..., Any]
+    write: Callable[..., Any] | None
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """All formats, by name."""
+    import importlib
+
+    found = []
+    folder = os.path.dirname(__file__)
+    for name in files.list_directory(folder):
+        stem, suffix = os.path.splitext(name)
+        path = os.path.join(folder, name)
+        if suffix == ".py" and b"\nFORMAT = Format(" in files.read_bytes(path):
+            found.append(importlib.import_module(f".{stem}", __package__).FORMAT)
+    return tuple(sorted(found, key=lambda format: format.name))
+
+
+def detect(path: files.Path) -> Format:
+    """The format of a file, by its content.
+
+    Raises:
+        MissingFileError: No such file.
+        InvalidValueError: A directory.
+        UnimplementedError: No format matches; says what the file is where that is known.
+    """
+    name = os.fspath(path)
+    size = files.file_size(name)
+    head = files.read_head(name, sniff.HEAD)
+    tail = files.read_range(name, max(0, size - sniff.HEAD), sniff.HEAD)
+    matching = [format for format in formats() if format.matches(head, tail, name)]
+    ranked = sorted(matching, key=lambda format: not name.endswith(format.suffixes))
+    if ranked:
+        return ranked[0]
+    kind = sniff.describe(head, tail) or ("empty" if not size else "of a kind that is not known")
+    known = ", ".join(format.name for format in formats())
+    raise UnimplementedError(f"{name} is {kind}; the formats that are read are: {known}.", path=name, found=kind)
+
+
+def open_store(path: files.Path) -> Mapping[str, Entry]:
+    """The variables in a checkpoint (any form of its path) or another store, as lazy entries by name.
+
+    Raises:
+        MissingFileError: Neither a file nor a checkpoint; lists what was looked for.
+        UnimplementedError: A file, but no store of variables.
+        DataLossError: Damaged.
+    """
+    from . import bundle, checkpoint_state
+
+    name = os.fspath(path)
+    if files.is_file(name) and not checkpoint_state.is_checkpoint_path(name):
+        format = detect(name)
+        if format.kind == "store":
+            store: Mapping[str, Entry] = format.read(name)
+            return store
+        if not name.endswith(".meta"):
+            raise UnimplementedError(
+                f"{name} is a {format.name} file: it holds no variables. Name a checkpoint, .h5 or .npz file.",
+                path=name,
+            )
+    return bundle.open_bundle(checkpoint_state.resolve_prefix(name).prefix)
+
+
+def write_store(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | None = None) -> Format:
+    """Writes entries in the format that the suffix of `path` names, else as a checkpoint with that prefix.
+
+    Args:
+        path: `NAME.h5`, `NAME.hdf5`, `NAME.npz`, or a checkpoint prefix.
+        entries: What to write, in this order; each is read once, when its turn comes.
+        meta_graph: A serialized MetaGraphDef to keep with them (beside a checkpoint: `PREFIX.meta`).
+
+    Returns:
+        The format written.
+
+    Raises:
+        InvalidValueError: A suffix of a format that cannot hold variables.
+        OpError: What the format or the file system refuses.
+    """
+    name = os.fspath(path)
+    named = [format for format in formats() if name.endswith(format.suffixes)]
+    by_prefix = next(format for format in formats() if format.name == "bundle")
+    chosen = next((format for format in named if format.kind == "store"), None)
+    if chosen is None and named:
+        raise InvalidValueError(
+            f"{name}: the suffix is of a {named[0].name} file, which cannot hold variables; "
+            "use .h5, .npz, or a checkpoint prefix without suffix.",
+            path=name,
+        )
+    chosen = chosen or by_prefix
+    assert chosen.write is not None
+    chosen.write(name, entries, meta_graph=meta_graph)
+    return chosen
