@@ -1,0 +1,183 @@
+"""Records what TensorFlow computes, for test_recorded.py. Run it with a Python that has TensorFlow 2:
+
+    python record.py [SUBJECT ...]
+
+Each SUBJECT.npz holds cases: a JSON list `cases` (kernel, arguments, keywords, tolerance, or the error
+TensorFlow raised) and the arrays they name. bfloat16 arrays are kept as float32 and marked.
+"""
+
+import json
+import os
+import pathlib
+import sys
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+
+import numpy as np
+import tensorflow as tf
+
+HERE = pathlib.Path(__file__).parent
+raw = tf.raw_ops
+
+
+class Recorder:
+    """Collects the cases of one subject and writes them."""
+
+    def __init__(self, subject):
+        self.subject, self.cases, self.arrays = subject, [], {}
+        self.rng = np.random.default_rng(7)
+
+    def normal(self, *shape, dtype="float32"):
+        return tf.cast(self.rng.standard_normal(shape), dtype).numpy()
+
+    def ints(self, low, high, *shape, dtype="int32"):
+        return self.rng.integers(low, high, shape).astype(dtype)
+
+    def value(self, item):
+        if isinstance(item, tuple):
+            return {"list": [self.value(i) for i in item]}
+        if isinstance(item, np.ndarray | np.generic):
+            key = f"a{len(self.arrays)}"
+            item = np.asarray(item)
+            wide = item.dtype.name == "bfloat16"
+            self.arrays[key] = item.astype(np.float32) if wide else item
+            return {"array": key, "bfloat16": wide}
+        return {"value": item}
+
+    def add(self, kernel, op, args, kwargs=None, *, rtol=1e-5, atol=1e-5, **attributes):
+        """One case: `op` is called with nothing; `kernel(*args, **kwargs)` must give the same."""
+        case = {"kernel": kernel, "args": [self.value(a) for a in args], "rtol": rtol, "atol": atol}
+        case["kwargs"] = {**(kwargs or {}), **attributes}
+        try:
+            results = op()
+        except (tf.errors.OpError, ValueError) as error:
+            text = getattr(error, "message", str(error))
+            text = text.split("} }} ")[-1].split("}} ", 1)[-1].split(" [Op:")[0]
+            case["error"] = text
+        else:
+            many = isinstance(results, list | tuple)
+            results = results if many else [results]
+            case["results"] = [self.value(np.asarray(r.numpy())) for r in results]
+            case["many"] = many
+        self.cases.append(case)
+
+    def write(self):
+        path = HERE / f"{self.subject}.npz"
+        np.savez_compressed(path, cases=np.array(json.dumps(self.cases)), **self.arrays)
+        errors = sum("error" in c for c in self.cases)
+        print(f"{path.name}: {len(self.cases)} cases ({errors} errors), {path.stat().st_size} bytes")
+
+
+CONVOLUTIONS = [
+    # input, filter, strides, padding, dilations, explicit paddings
+    ((2, 7, 6, 3), (3, 3, 3, 4), (1, 1), "SAME", (1, 1), None),
+    ((2, 7, 6, 3), (3, 3, 3, 4), (1, 1), "VALID", (1, 1), None),
+    ((2, 7, 6, 3), (3, 2, 3, 4), (2, 2), "SAME", (1, 1), None),
+    ((2, 9, 8, 3), (3, 5, 3, 4), (3, 2), "VALID", (1, 1), None),
+    ((2, 9, 8, 5), (1, 1, 5, 4), (1, 1), "SAME", (1, 1), None),
+    ((2, 9, 8, 5), (1, 1, 5, 4), (2, 3), "VALID", (1, 1), None),
+    ((2, 4, 5, 3), (4, 5, 3, 6), (1, 1), "VALID", (1, 1), None),
+    ((1, 12, 11, 2), (3, 3, 2, 3), (1, 1), "SAME", (2, 3), None),
+    ((1, 12, 11, 2), (3, 3, 2, 3), (1, 1), "VALID", (2, 3), None),
+    ((1, 8, 9, 2), (3, 3, 2, 3), (1, 2), "EXPLICIT", (1, 1), [0, 0, 2, 1, 0, 3, 0, 0]),
+    ((2, 9, 40, 1), (5, 5, 1, 3), (1, 1), "SAME", (1, 1), None),
+    ((2, 9, 40, 1), (5, 5, 1, 3), (2, 2), "VALID", (1, 1), None),
+    ((2, 9, 40, 3), (3, 3, 3, 3), (1, 1), "SAME", (1, 1), None),
+    ((2, 10, 10, 3), (8, 8, 3, 2), (1, 1), "VALID", (1, 1), None),
+    ((0, 7, 6, 3), (3, 3, 3, 4), (1, 1), "SAME", (1, 1), None),
+    ((2, 3, 3, 3), (4, 4, 3, 4), (1, 1), "VALID", (1, 1), None),
+    ((2, 3, 3, 3), (5, 4, 3, 4), (1, 1), "VALID", (1, 1), None),
+    ((2, 3, 3, 3), (3, 3, 2, 4), (1, 1), "VALID", (1, 1), None),
+    ((2, 6, 6, 4), (3, 3, 2, 4), (1, 1), "SAME", (1, 1), None),
+]
+
+
+def convolution(r):
+    for index, (x_shape, w_shape, (sh, sw), padding, (dh, dw), explicit) in enumerate(CONVOLUTIONS):
+        dtypes = ["float32", "float64"] if index == 0 else ["float32"]
+        for dtype in dtypes + (["float16", "bfloat16"] if index == 2 else []):
+            x, w = r.normal(*x_shape, dtype=dtype), r.normal(*w_shape, dtype=dtype)
+            kwargs = {"strides": [1, sh, sw, 1], "padding": padding, "dilations": [1, dh, dw, 1]}
+            if explicit:
+                kwargs["explicit_paddings"] = explicit
+            tol = {"float16": 2e-2, "bfloat16": 1e-1}.get(dtype, 1e-5)
+            tol = {"rtol": tol, "atol": tol}
+            r.add(
+                "convolution.conv2d", lambda: raw.Conv2D(input=x, filter=w, **kwargs), [x, w], kwargs, **tol
+            )
+            grouped = x_shape[3] != w_shape[2]  # TensorFlow has no such gradient on a CPU, nor a dilated one
+            if "error" in r.cases[-1] or grouped or dh * dw > 1:
+                continue
+            dy = r.normal(*raw.Conv2D(input=x, filter=w, **kwargs).shape, dtype=dtype)
+            if dy.size == 0:  # TensorFlow leaves the memory of these gradients as it found it
+                continue
+            r.add(
+                "convolution.conv2d_backprop_input",
+                lambda: raw.Conv2DBackpropInput(input_sizes=x_shape, filter=w, out_backprop=dy, **kwargs),
+                [list(x_shape), w, dy],
+                kwargs,
+                **tol,
+            )
+            r.add(
+                "convolution.conv2d_backprop_filter",
+                lambda: raw.Conv2DBackpropFilter(input=x, filter_sizes=w_shape, out_backprop=dy, **kwargs),
+                [x, list(w_shape), dy],
+                kwargs,
+                **tol,
+            )
+
+
+def depthwise(r):
+    table = [
+        ((2, 7, 6, 3), (3, 3, 3, 1), 1, "SAME", None),
+        ((2, 7, 6, 3), (3, 3, 3, 2), 2, "VALID", None),
+        ((2, 7, 6, 3), (2, 3, 3, 4), 2, "SAME", None),
+        ((0, 7, 6, 3), (2, 3, 3, 4), 2, "SAME", None),
+        ((1, 3, 3, 3), (5, 5, 3, 1), 1, "VALID", None),
+        ((1, 3, 3, 3), (2, 2, 2, 1), 1, "VALID", None),
+        ((1, 8, 9, 2), (3, 3, 2, 3), 1, "EXPLICIT", [0, 0, 2, 1, 0, 2, 0, 0]),
+    ]
+    for index, (x_shape, w_shape, stride, padding, explicit) in enumerate(table):
+        for dtype in ["float32", "float64", "float16"] if index == 1 else ["float32"]:
+            x, w = r.normal(*x_shape, dtype=dtype), r.normal(*w_shape, dtype=dtype)
+            kwargs = {"strides": [1, stride, stride, 1], "padding": padding}
+            if explicit:
+                kwargs["explicit_paddings"] = explicit
+            tol = {"rtol": 2e-2, "atol": 2e-2} if dtype == "float16" else {}
+            op = raw.DepthwiseConv2dNative
+            r.add(
+                "depthwise.depthwise_conv2d", lambda: op(input=x, filter=w, **kwargs), [x, w], kwargs, **tol
+            )
+            if "error" in r.cases[-1]:
+                continue
+            dy = r.normal(*op(input=x, filter=w, **kwargs).shape, dtype=dtype)
+            if dy.size == 0:  # TensorFlow leaves the memory of these gradients as it found it
+                continue
+            r.add(
+                "depthwise.depthwise_conv2d_backprop_input",
+                lambda: raw.DepthwiseConv2dNativeBackpropInput(
+                    input_sizes=x_shape, filter=w, out_backprop=dy, **kwargs
+                ),
+                [list(x_shape), w, dy],
+                kwargs,
+                **tol,
+            )
+            r.add(
+                "depthwise.depthwise_conv2d_backprop_filter",
+                lambda: raw.DepthwiseConv2dNativeBackpropFilter(
+                    input=x, filter_sizes=w_shape, out_backprop=dy, **kwargs
+                ),
+                [x, list(w_shape), dy],
+                kwargs,
+                **tol,
+            )
+
+
+SUBJECTS = {"convolution": convolution, "depthwise": depthwise}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or SUBJECTS:
+        recorder = Recorder(name)
+        SUBJECTS[name](recorder)
+        recorder.write()
