@@ -64,7 +64,14 @@ Examples:
 )
 @click.option("-v", "--verbose", count=True, help="Say more on stderr; a bug shows its traceback.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version.")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version.",
+)
 @click.pass_context
 def group(ctx: click.Context, verbose: int, quiet: bool) -> None:
     """Open, inspect, run, train and convert TensorFlow 1 graphs and checkpoints, without TensorFlow."""

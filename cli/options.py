@@ -40,7 +40,7 @@ def settings() -> Settings:
 
 
 def command(function: F) -> click.Command:
-    """A click command out of a function, named after its file, with `-v` and `-q` after it as well as before it.
+    """A click command out of a function, named after its file; it takes `-v` and `-q` as well.
 
     The docstring's part after a line `Examples:` becomes the epilog, verbatim.
     """
@@ -71,20 +71,31 @@ def _dedent(epilog: str | None) -> str | None:
 _verbose = click.option("-v", "--verbose", count=True, help="Say more on stderr; a bug shows its traceback.")
 _quiet = click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
 
-as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout; errors as JSON on stderr.")
+as_json = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON document on stdout; errors as JSON on stderr."
+)
 
 model = click.argument("model", required=False)
 
-output = click.option("-o", "--output", required=True, metavar="PATH", help="Where to write; '-' is stdout where one file is written.")
+output = click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="PATH",
+    help="Where to write; '-' is stdout where one file is written.",
+)
 
 feed = click.option(
     "--feed",
     "feeds",
     multiple=True,
     metavar="NAME=VALUE",
-    help="What to feed: JSON, a path (.npy, .npz[:key], .h5[:/path], .csv, .json), or '-' for npy on stdin. Repeatable.",
+    help="A tensor's value: JSON, a path (.npy, .npz[:key], .h5[:/path], .csv, .json), "
+    "or '-' for npy on stdin. Repeatable.",
 )
 
 checkpoint = click.option(
-    "--checkpoint", metavar="CHECKPOINT", help="Take the variables from this checkpoint instead of the model's own."
+    "--checkpoint",
+    metavar="CHECKPOINT",
+    help="Take the variables from this checkpoint instead of the model's own.",
 )

@@ -43,7 +43,9 @@ def facts(pairs: Iterable[tuple[str, object]]) -> None:
         click.echo(f"{label}{' ' * (width - len(name))}  {value}")
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()) -> None:
+def table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()
+) -> None:
     """A table with a title.
 
     Args:
@@ -83,7 +85,11 @@ def _rich_table(title: str, columns: Sequence[str], rows: list[list[str]], numbe
 
 def document(value: Any) -> None:
     """One JSON document; values are converted as `json_value` says."""
-    click.echo(json.dumps(json_value(value), ensure_ascii=False, allow_nan=False, indent=2 if on_terminal() else None))
+    click.echo(
+        json.dumps(
+            json_value(value), ensure_ascii=False, allow_nan=False, indent=2 if on_terminal() else None
+        )
+    )
 
 
 def json_value(value: Any) -> Any:

@@ -24,6 +24,8 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    skipped = [report for report in terminalreporter.stats.get("skipped", []) if ABSENT in str(report.longrepr)]
+    skipped = [
+        report for report in terminalreporter.stats.get("skipped", []) if ABSENT in str(report.longrepr)
+    ]
     state = "present" if corpus_present() else "absent"
     terminalreporter.write_line(f"corpus {state} at {CORPUS}: {len(skipped)} corpus tests skipped")

@@ -38,7 +38,12 @@ def files_under(package: str) -> list[Path]:
 
 
 def test_every_folder_with_modules_is_listed(setuptools_table: dict[str, Any]) -> None:
-    folders = {path.parent.relative_to(REPOSITORY) for p in PACKAGES for path in files_under(p) if path.suffix == ".py"}
+    folders = {
+        path.parent.relative_to(REPOSITORY)
+        for p in PACKAGES
+        for path in files_under(p)
+        if path.suffix == ".py"
+    }
     expected = {".".join(("sgtool", *folder.parts)) for folder in folders}
     assert set(setuptools_table["packages"]) == expected
     missing = [str(folder) for folder in folders if not (REPOSITORY / folder / "__init__.py").is_file()]
@@ -86,7 +91,12 @@ def imported_by(arguments: list[str], cwd: Path) -> tuple[set[str], str]:
         "print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, *arguments], cwd=cwd, capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", program, *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
     )
     code, names = json.loads(done.stderr.splitlines()[-1])
     assert code == 0, done.stderr
@@ -107,6 +117,10 @@ def test_help_imports_nothing_heavy(arguments: list[str], tmp_path: Path) -> Non
 
 def test_python_m_works(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "sgtool.cli", "--version"], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, "-m", "sgtool.cli", "--version"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.startswith("sgtool ")

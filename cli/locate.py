@@ -1,0 +1,85 @@
+"""Which model a command means when MODEL is left out: `$SGTOOL_MODEL`, else the current directory's.
+
+The choice is named on stderr. Where there is none or more than one it is a usage error that lists
+what was looked for and what was found; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from . import render
+
+VARIABLE = "SGTOOL_MODEL"
+STATE_FILE = "checkpoint"
+_LOOKED_FOR = (
+    f"${VARIABLE} (not set)",
+    "a checkpoint state file (checkpoint)",
+    "a checkpoint or graph (*.index, *.meta, *.pb, *.pbtxt)",
+    "a SavedModel (saved_model.pb, saved_model.pbtxt)",
+)
+
+
+def model_or_default(given: str | None, directory: Path | None = None) -> str:
+    """`given`, or where it is left out the model that the user must mean.
+
+    Args:
+        given: The MODEL argument.
+        directory: Where to look; the current directory by default.
+
+    Raises:
+        click.UsageError: There is no model, or there are several.
+    """
+    if given is not None:
+        return given
+    if os.environ.get(VARIABLE):
+        chosen = os.environ[VARIABLE]
+        render.message(f"Using {chosen} (from ${VARIABLE}).")
+        return chosen
+    here = directory or Path()
+    stale = None
+    if (here / STATE_FILE).is_file():
+        from ..formats.checkpoint_state import latest_checkpoint
+
+        latest = latest_checkpoint(here)
+        if latest is not None:
+            render.message(f"Using {latest} (the latest in the checkpoint state file).")
+            return str(latest)
+        stale = f"{STATE_FILE} (names no checkpoint that is there)"
+    found = candidates(here)
+    if len(found) == 1:
+        render.message(f"Using {found[0]} (the only model in the current directory).")
+        return found[0]
+    lines = [
+        "MODEL is left out, and "
+        + ("there is no model here." if not found else "there are several models here.")
+    ]
+    lines += ["Looked for, in order:", *(f"  {what}" for what in _LOOKED_FOR)]
+    seen = [*([stale] if stale else []), *found]
+    lines += [f"Found in {here.absolute()}:", *(f"  {name}" for name in seen[:20])] if seen else []
+    if not seen:
+        lines.append(f"Found in {here.absolute()}: nothing of these.")
+    elif len(seen) > 20:
+        lines.append(f"  ... and {len(seen) - 20} more")
+    lines.append("Name the one you mean, or set $" + VARIABLE + ".")
+    raise click.UsageError("\n".join(lines))
+
+
+def candidates(directory: Path) -> list[str]:
+    """The models in a directory: prefixes of checkpoints, graph files, a SavedModel; sorted.
+
+    Stores of arrays (.npz, .h5) and specs are none: they lie beside a model as its data and source.
+    """
+    found: set[str] = set()
+    for entry in directory.iterdir() if directory.is_dir() else ():
+        if entry.name in ("saved_model.pb", "saved_model.pbtxt"):
+            found.add(str(directory))
+        elif entry.suffix in (".meta", ".index") or entry.name in (".meta", ".index"):
+            stem = entry.name.removesuffix(".meta").removesuffix(".index")
+            found.add(f"{directory}{os.sep}" if not stem else str(directory / stem))
+        elif entry.suffix in (".pb", ".pbtxt") and entry.is_file():
+            found.add(str(entry))
+    return sorted(found)

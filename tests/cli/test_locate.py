@@ -1,0 +1,63 @@
+"""MODEL left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+from sgtool.cli import locate
+
+
+def touch(*paths: Path) -> None:
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+
+
+def test_a_given_model_is_taken(tmp_path: Path) -> None:
+    assert locate.model_or_default("given", tmp_path) == "given"
+
+
+def test_the_variable_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    touch(tmp_path / "a.meta")
+    monkeypatch.setenv("SGTOOL_MODEL", "/elsewhere/model")
+    with click.Context(click.Command("x")):
+        assert locate.model_or_default(None, tmp_path) == "/elsewhere/model"
+    assert "$SGTOOL_MODEL" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (["m.meta", "m.index", "m.data-00000-of-00001", "data.npz", "weights.h5"], "m"),
+        (["frozen.pb"], "frozen.pb"),
+        (["saved_model.pb", "variables/variables.index"], "."),
+        ([".meta", ".index", ".data-00000-of-00001"], "./"),
+    ],
+)
+def test_the_only_model(
+    files: list[str],
+    expected: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    touch(*(tmp_path / name for name in files))
+    monkeypatch.chdir(tmp_path)
+    with click.Context(click.Command("x")):
+        assert locate.model_or_default(None) == expected
+    assert f"Using {expected} " in capsys.readouterr().err
+
+
+def test_none_and_several_list_what_was_looked_for_and_found(tmp_path: Path) -> None:
+    with click.Context(click.Command("x")):
+        with pytest.raises(
+            click.UsageError, match=r"(?s)no model here.*SGTOOL_MODEL.*\*\.index.*nothing of these"
+        ):
+            locate.model_or_default(None, tmp_path)
+        touch(tmp_path / "a.meta", tmp_path / "b.pb")
+        with pytest.raises(click.UsageError, match=r"(?s)several.*a\n.*b\.pb"):
+            locate.model_or_default(None, tmp_path)

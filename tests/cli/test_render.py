@@ -1,0 +1,58 @@
+"""JSON values and plain tables."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from sgtool.cli import render
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (float("nan"), "NaN"),
+        ([float("inf"), -float("inf"), 1.5], ["Infinity", "-Infinity", 1.5]),
+        (b"abc", "abc"),
+        ("ä".encode(), "ä"),
+        (b"\xff\x00", {"base64": "/wA="}),
+        (1 + 2j, [1.0, 2.0]),
+        (np.float32(0.1), 0.1),
+        (np.array([0.1, np.nan], np.float32), [0.1, "NaN"]),
+        (np.array([[1, 2]], np.int64), [[1, 2]]),
+        (np.array([True]), [True]),
+        (np.array([1 + 2j], np.complex64), [[1.0, 2.0]]),
+        (np.array([b"a", b"\xff"], object), ["a", {"base64": "/w=="}]),
+        (np.array([0.5], ml_dtypes.bfloat16), [0.5]),
+        (np.array([-3], ml_dtypes.int4), [-3]),
+        (np.array(7, np.uint8), 7),
+        (np.array([2.0**-1074, 1.7e308]), [2.0**-1074, 1.7e308]),
+        ({"a": None, "b": (1, 2)}, {"a": None, "b": [1, 2]}),
+    ],
+)
+def test_json_values(value: Any, expected: Any) -> None:
+    got = render.json_value(value)
+    assert got == expected
+    json.dumps(got, allow_nan=False)
+
+
+def test_short_floats_give_the_same_number_back() -> None:
+    values = np.random.default_rng(0).standard_normal(1000).astype(np.float32)
+    again = np.array(json.loads(json.dumps(render.json_value(values))), np.float32)
+    np.testing.assert_array_equal(again, values)
+
+
+def test_a_table_in_a_pipe_is_aligned_text(capsys: pytest.CaptureFixture[str]) -> None:
+    render.table("Title", ["name", "bytes"], [["a[0]", 10], ["longer", None]], right=["bytes"])
+    assert capsys.readouterr().out == "\nTitle\n  name    bytes\n  a[0]       10\n  longer\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (2**30, "1.0 GiB"), (2**41, "2.0 TiB")],
+)
+def test_sizes(number: int, text: str) -> None:
+    assert render.size(number) == text
