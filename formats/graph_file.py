@@ -107,6 +107,8 @@ def decode_graph(data: bytes, path: str) -> GraphFile:
         message = protos.parse(cls, data, path)
     except DataLossError as error:
         raise DataLossError(f"{error.message}{_where_it_breaks(data)}", path=path, **error.fields) from error
+    if not message.ListFields():
+        raise _not_a_graph(data, path)
     return GraphFile(kind, message, False, path)
 
 
@@ -183,12 +185,16 @@ def _binary_kind(data: bytes, path: str) -> str:
     if 4 in first:  # a VersionDef begins with a number, an entry of collection_def with its key
         return META_GRAPH if data[first[4][0]] == 0x0A else GRAPH_DEF
     if 2 in first:
-        start, end = first[2]
-        inner = [data[s:e] for number, wire, s, e in _fields(data[start:end]) if (number, wire) == (1, 2)][:1]
-        return META_GRAPH if inner and _is_node(data[start:end][2:][: len(inner[0])] or inner[0]) else GRAPH_DEF
+        inner = data[slice(*first[2])]
+        nodes = (inner[start:end] for number, wire, start, end in _fields(inner) if (number, wire) == (1, 2))
+        return META_GRAPH if _is_node(next(nodes, b"")) else GRAPH_DEF
     if 5 in first:
         return META_GRAPH
-    raise DataLossError(
+    raise _not_a_graph(data, path)
+
+
+def _not_a_graph(data: bytes, path: str) -> DataLossError:
+    return DataLossError(
         f"{path} is neither a GraphDef, a MetaGraphDef nor a SavedModel, and no text of one: its {len(data)} "
         f"bytes begin with {data[:8].hex(' ')}. It is damaged or of another kind.",
         path=path,
