@@ -164,17 +164,18 @@ def conv2d_backprop_input(
 
 
 def computed(a: Array) -> Array:
-    """`a` in the dtype of the arithmetic: float32 for the two-byte floats (bfloat16 has kind V)."""
+    """The array in the dtype of the arithmetic: float32 for the two-byte floats (bfloat16 has kind V)."""
     half = a.dtype.itemsize == 2 and a.dtype.kind in "fV"
     return np.ascontiguousarray(a, np.float32 if half else None)
 
 
 def channels_last(a: Array, data_format: str) -> Array:
+    """The array as (batch, height, width, channels), contiguous, in the dtype of the arithmetic."""
     return computed(a if data_format == "NHWC" else a.transpose(0, 2, 3, 1))
 
 
 def restore(a: Array, data_format: str, dtype: np.dtype[Any]) -> Array:
-    """`a` (NHWC) in the data format and dtype of the caller."""
+    """The array (NHWC) in the data format and dtype of the caller."""
     if data_format == "NCHW":
         return a.transpose(0, 3, 1, 2).astype(dtype, order="C")
     return a.astype(dtype, copy=False)

@@ -10,13 +10,15 @@ about what the second-level cache holds) in a buffer that all blocks share. Copy
   there the input is stored channels-first and the transposed matrix is filled, in runs of one row;
 - the input gradient with stride s falls apart into s*s convolutions of dy with stride 1, each with
   the taps of one phase of the filter: no multiplication by a zero. Where dy is much smaller than the
-  input (large kernel, VALID padding), `dy @ filter.T` is added up window by window instead.
+  input (large kernel, VALID padding) or has many more channels, `filter @ dy` is added up window by
+  window instead.
 
 Arrays are (batch, height, width, channels), C-contiguous and of a dtype that NumPy multiplies fast.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -172,7 +174,8 @@ def correlate_input(dy: Array, w: Array, height: Axis, width: Axis, shape: Seque
     """The input gradient (NHWC), by phases of the filter or window by window."""
     if dy.size == 0 or w.size == 0:
         return np.zeros(shape, dy.dtype)
-    if 2 * height.out * height.stride * width.out * width.stride < height.size * width.size:
+    sparse = 2 * height.out * height.stride * width.out * width.stride < height.size * width.size
+    if sparse or 3 * shape[3] < dy.shape[3]:
         return _scatter_windows(dy, w, height, width, shape)
     across, down = _phases(width), _phases(height)
     single = height.stride == width.stride == 1
@@ -221,26 +224,38 @@ def _phases(axis: Axis) -> list[tuple[int, Span, slice]]:
 
 
 def _scatter_windows(dy: Array, w: Array, height: Axis, width: Axis, shape: Sequence[int]) -> Array:
-    """The input gradient by adding each window's `dy @ w.T` to where the window lies."""
+    """The input gradient by adding each window's `w @ dy` to where the window lies.
+
+    Everything is channels-first here: the runs that are added are output rows.
+    """
     batch, channels = shape[0], shape[3]
-    rows = height.kernel, width.kernel, channels
-    windows = np.matmul(dy.reshape(-1, dy.shape[3]), w.reshape(-1, w.shape[3]).T)
-    windows = windows.reshape(batch, height.out, width.out, *rows)
-    if (height.out, width.out, *rows) == (1, 1, height.size, width.size, channels) and not height.before:
-        return windows.reshape(shape)
+    filters = w.reshape(-1, w.shape[3])
+    if (
+        (height.kernel, width.kernel) == tuple(shape[1:3])
+        and height.out == width.out == 1
+        and height.before == 0
+    ):
+        return np.matmul(dy.reshape(batch, -1), filters.T).reshape(shape)
     reach = [max(axis.size + axis.before, forward_span(axis).extent) for axis in (height, width)]
-    frame = np.zeros((batch, *reach, channels), dy.dtype)
-    for row in range(height.kernel):
-        for column in range(width.kernel):
+    frame = np.zeros((channels, batch, *reach), dy.dtype)
+    images = max(1, BLOCK // (filters.shape[0] * height.out * width.out))
+    for image in range(0, batch, images):
+        part = dy[image : image + images]
+        windows = np.matmul(filters, part.reshape(-1, dy.shape[3]).T)
+        windows = windows.reshape(height.kernel, width.kernel, channels, part.shape[0], height.out, width.out)
+        for row, column in itertools.product(range(height.kernel), range(width.kernel)):
             top, left = row * height.dilation, column * width.dilation
             frame[
                 :,
+                image : image + images,
                 top : top + (height.out - 1) * height.stride + 1 : height.stride,
                 left : left + (width.out - 1) * width.stride + 1 : width.stride,
-            ] += windows[:, :, :, row, column]
-    inner = frame[:, height.before : height.before + height.size, width.before : width.before + width.size]
-    return np.ascontiguousarray(inner)
+            ] += windows[row, column]
+    inner = frame[:, :, height.before : height.before + height.size, width.before : width.before + width.size]
+    out: Array = np.ascontiguousarray(inner.transpose(1, 2, 3, 0))
+    return out
 
 
 def forward_span(axis: Axis) -> Span:
+    """Where the windows of a convolution lie along `axis` of its input."""
     return Span(-axis.before, axis.out, axis.kernel, axis.stride, axis.dilation)

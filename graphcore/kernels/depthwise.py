@@ -1,7 +1,7 @@
 """Depthwise convolution and its gradients: every channel has filters of its own.
 
 There is no matrix product in it (each output depends on one channel), so the kernels multiply and add
-one tap at a time, over blocks of rows small enough that the running sum stays in the cache.
+whole rows, one tap at a time, over blocks small enough that the running sum stays in the cache.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .windows import Axis, resolve
 
 Array = np.ndarray[Any, Any]
 
-BLOCK = 1 << 17
+BLOCK = 1 << 16
 """Output elements that are summed up at a time."""
 
 
@@ -50,22 +50,16 @@ def depthwise_conv2d(
         InvalidArgumentError: Shapes that do not fit, with TensorFlow's texts.
     """
     height, width = _geometry(x.shape, w.shape, strides, padding, explicit_paddings, data_format, dilations)
-    images, filters = channels_last(x, data_format), computed(w)
-    batch, channels, multiplier = images.shape[0], filters.shape[2], filters.shape[3]
-    out = np.zeros((batch, height.out, width.out, channels * multiplier), images.dtype)
-    frame = _padded(images, height, width)
-    for region, rows in _blocks(out.shape, height):
+    images, filters = _repeated(channels_last(x, data_format), w.shape[3]), _tiled(computed(w), width)
+    out = np.zeros((images.shape[0], height.out, filters.shape[2]), images.dtype)
+    frame = _phased(images, height, width)
+    for region in _blocks(out.shape):
         total = out[region]
         product = np.empty_like(total)
-        split = (*total.shape[:3], channels, multiplier)
-        for row, column, taps in _taps(height, width, rows):
-            source = frame[(region[0], *taps)]
-            if multiplier == 1:
-                np.multiply(source, filters[row, column, :, 0], out=product)
-            else:
-                np.multiply(source[..., None], filters[row, column], out=product.reshape(split))
+        for row, column, source in _taps(height, width, images.shape[3], region):
+            np.multiply(frame[source], filters[row, column], out=product)
             total += product
-    return restore(out, data_format, x.dtype)
+    return restore(out.reshape(images.shape[0], height.out, width.out, -1), data_format, x.dtype)
 
 
 def depthwise_conv2d_backprop_filter(
@@ -103,19 +97,17 @@ def depthwise_conv2d_backprop_filter(
     _check_gradient(
         "DepthwiseConv2dNativeBackpropFilter", images.shape, shape, gradient.shape, (height, width)
     )
-    channels, multiplier = shape[2], shape[3]
-    out = np.zeros(shape, images.dtype)
-    frame = _padded(images, height, width)
-    for region, rows in _blocks(gradient.shape, height):
+    channels = shape[2] * shape[3]
+    out = np.zeros((*shape[:2], channels), images.dtype)
+    frame = _phased(_repeated(images, shape[3]), height, width)
+    gradient = gradient.reshape(gradient.shape[0], height.out, width.out * channels)
+    for region in _blocks(gradient.shape):
         part = gradient[region]
-        split = part.reshape(*part.shape[:3], channels, multiplier)
-        for row, column, taps in _taps(height, width, rows):
-            source = frame[(region[0], *taps)]
-            for index in range(multiplier):
-                # The sum over pixels as a product with ones: BLAS adds columns faster than np.sum.
-                product = np.multiply(source, split[..., index]).reshape(-1, channels)
-                out[row, column, :, index] += np.ones(product.shape[0], product.dtype) @ product
-    return out.astype(x.dtype, copy=False)
+        for row, column, source in _taps(height, width, channels, region):
+            # The sum over pixels as a product with ones: BLAS adds columns faster than np.sum.
+            product = np.multiply(frame[source], part).reshape(-1, channels)
+            out[row, column] += np.ones(product.shape[0], product.dtype) @ product
+    return out.reshape(shape).astype(x.dtype, copy=False)
 
 
 def depthwise_conv2d_backprop_input(
@@ -149,56 +141,89 @@ def depthwise_conv2d_backprop_input(
     """
     sizes = [int(size) for size in input_sizes]
     height, width = _geometry(sizes, w.shape, strides, padding, explicit_paddings, data_format, dilations)
-    gradient, filters = channels_last(dy, data_format), computed(w)
+    gradient = channels_last(dy, data_format)
     channels, multiplier = w.shape[2], w.shape[3]
     shape = (sizes[0], height.size, width.size, channels)
     _check_gradient("DepthwiseConv2dNativeBackpropInput", shape, w.shape, gradient.shape, (height, width))
-    frame = np.zeros((sizes[0], _reach(height), _reach(width), channels), gradient.dtype)
-    for region, rows in _blocks(gradient.shape, height):
+    filters = _tiled(computed(w), width)
+    frame = np.zeros(_phased_shape(sizes[0], height, width, channels * multiplier), gradient.dtype)
+    gradient = gradient.reshape(sizes[0], height.out, filters.shape[2])
+    for region in _blocks(gradient.shape):
         part = gradient[region]
-        split = part.reshape(*part.shape[:3], channels, multiplier)
-        for row, column, taps in _taps(height, width, rows):
-            target = frame[(region[0], *taps)]
-            for index in range(multiplier):
-                target += split[..., index] * filters[row, column, :, index]
-    out = frame[:, height.before : height.before + height.size, width.before : width.before + width.size]
+        product = np.empty_like(part)
+        for row, column, target in _taps(height, width, channels * multiplier, region):
+            frame[target] += np.multiply(part, filters[row, column], out=product)
+    # Back from column phases to columns, without the padding, and over the filters of each channel.
+    columns = frame.reshape(*frame.shape[:3], -1, channels * multiplier).swapaxes(2, 3)
+    columns = columns.reshape(*frame.shape[:2], -1, channels * multiplier)
+    out = columns[:, height.before : height.before + height.size, width.before : width.before + width.size]
+    if multiplier > 1:
+        out = out.reshape(*out.shape[:3], channels, multiplier).sum(axis=4)
     return restore(np.ascontiguousarray(out), data_format, dy.dtype)
 
 
-def _blocks(shape: Sequence[int], height: Axis) -> Iterator[tuple[tuple[slice, slice], slice]]:
-    """Regions (images, output rows) of about BLOCK elements of an output of `shape`, and their rows."""
-    line = max(1, shape[2] * shape[3])
-    lines = max(1, BLOCK // line)
-    images = max(1, lines // max(1, height.out))
+def _repeated(x: Array, multiplier: int) -> Array:
+    """Repeats each channel (of NHWC) for each of its filters; the rest then has one filter a channel."""
+    return x if multiplier == 1 else np.repeat(x, multiplier, axis=3)
+
+
+def _tiled(w: Array, width: Axis) -> Array:
+    """The filter as (height, width, out width * filters): each tap repeated along an output row.
+
+    NumPy multiplies a row by it in one run; a broadcast would start anew at every pixel.
+    """
+    return np.tile(w.reshape(w.shape[0], w.shape[1], -1), (1, 1, width.out))
+
+
+def _blocks(shape: Sequence[int]) -> Iterator[tuple[slice, slice]]:
+    """Regions (images, output rows) of about BLOCK elements of a (batch, rows, row length) array."""
+    lines = max(1, BLOCK // max(1, shape[2]))
+    images = max(1, lines // max(1, shape[1]))
     for image in range(0, shape[0], images):
-        for row in range(0, height.out, lines):
-            rows = slice(row, min(height.out, row + lines))
-            yield (slice(image, image + images), rows), rows
+        for row in range(0, shape[1] if shape[2] else 0, lines):
+            yield slice(image, image + images), slice(row, min(shape[1], row + lines))
 
 
-def _taps(height: Axis, width: Axis, rows: slice) -> Iterator[tuple[int, int, tuple[slice, slice]]]:
-    """Each tap and the elements of the padded input that it meets for output `rows`."""
-    count = rows.stop - rows.start
-    for row in range(height.kernel if width.out and count else 0):
+def _taps(
+    height: Axis, width: Axis, channels: int, region: tuple[slice, slice]
+) -> Iterator[tuple[int, int, tuple[Any, ...]]]:
+    """Each tap, and the index of the elements of the phased input that it meets in `region`."""
+    images, rows = region
+    for row in range(height.kernel):
         top = rows.start * height.stride + row * height.dilation
-        down = slice(top, top + (count - 1) * height.stride + 1, height.stride)
+        down = slice(top, top + (rows.stop - rows.start - 1) * height.stride + 1, height.stride)
         for column in range(width.kernel):
-            left = column * width.dilation
-            yield row, column, (down, slice(left, left + (width.out - 1) * width.stride + 1, width.stride))
+            start, phase = divmod(column * width.dilation, width.stride)
+            yield row, column, (images, down, phase, slice(start * channels, (start + width.out) * channels))
 
 
-def _reach(axis: Axis) -> int:
-    """Elements of the padded input along an axis that windows may touch."""
-    return max(axis.before + axis.size, (axis.out - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1)
+def _phased_shape(batch: int, height: Axis, width: Axis, channels: int) -> tuple[int, int, int, int]:
+    rows, columns = (
+        max(axis.before + axis.size, (axis.out - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1)
+        for axis in (height, width)
+    )
+    return batch, rows, width.stride, -(-columns // width.stride) * channels
 
 
-def _padded(x: Array, height: Axis, width: Axis) -> Array:
-    """x (NHWC) with zeros where windows reach beyond it."""
-    if height.before <= 0 and width.before <= 0 and height.after <= 0 and width.after <= 0:
-        return x
-    frame = np.zeros((x.shape[0], _reach(height), _reach(width), x.shape[3]), x.dtype)
-    frame[:, height.before : height.before + height.size, width.before : width.before + width.size] = x
-    return frame
+def _phased(x: Array, height: Axis, width: Axis) -> Array:
+    """The padded input as (batch, height, phase, columns * channels).
+
+    Column j * stride + phase of the padded input stands at j of its phase, so that the columns which a
+    tap meets follow one another.
+    """
+    batch, channels, stride = x.shape[0], x.shape[3], width.stride
+    shape = _phased_shape(batch, height, width, channels)
+    wide = (batch, shape[1], shape[3] // channels * stride if channels else 0, channels)
+    if wide == x.shape and not height.before and not width.before:
+        frame = x
+    else:
+        frame = np.zeros(wide, x.dtype)
+        frame[:, height.before : height.before + height.size, width.before : width.before + width.size] = x
+    if stride > 1:
+        frame = np.ascontiguousarray(
+            frame.reshape(*wide[:2], wide[2] // stride, stride, channels).swapaxes(2, 3)
+        )
+    return frame.reshape(shape)
 
 
 def _geometry(
@@ -243,8 +268,7 @@ def _check_gradient(
     expected = [shape[0], axes[0].out, axes[1].out, filter_shape[2] * filter_shape[3]]
     if list(gradient) != expected:
         raise InvalidArgumentError(
-            f"{op}: out_backprop has shape {list(gradient)} where {expected} (batch, height, width, channels) "
-            "is computed from the input and the filter.",
+            f"{op}: out_backprop has shape {list(gradient)} where {expected} is what input and filter give.",
             actual=list(gradient),
             computed=expected,
         )

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from sgtool.formats import errors
 from sgtool.graphcore.kernels import convolution, correlation, depthwise, windows
 

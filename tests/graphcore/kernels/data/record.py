@@ -1,3 +1,4 @@
+# ruff: noqa: B023 - each lambda is called before its loop goes on
 """Records what TensorFlow computes, for test_recorded.py. Run it with a Python that has TensorFlow 2:
 
     python record.py [SUBJECT ...]
