@@ -41,31 +41,12 @@ def read_table(data: bytes, what: str) -> Iterator[tuple[bytes, bytes]]:
         DataLossError: Not a table, cut short, or damaged (checksum, structure or order).
     """
     last = None
-    for _, block in _blocks(data, what):
-        for key, value in _entries(block, what):
+    for offset, size in _handles(data, what):
+        for key, value in _entries(_block(data, offset, size, what), what):
             if last is not None and key <= last:
                 raise DataLossError(f"{what} is damaged: its keys are not in order ({last!r}, then {key!r}).")
             last = key
             yield key, value
-
-
-def check_blocks(data: bytes, what: str) -> list[tuple[int, int, str]]:
-    """Every data block as (offset, size, what is wrong or ""); raises only if the index cannot be read."""
-    found = []
-    for offset, size in _handles(data, what):
-        try:
-            for _ in _entries(_block(data, offset, size, what), what):
-                pass
-        except DataLossError as error:
-            found.append((offset, size, error.message))
-        else:
-            found.append((offset, size, ""))
-    return found
-
-
-def _blocks(data: bytes, what: str) -> Iterator[tuple[int, bytes]]:
-    for offset, size in _handles(data, what):
-        yield offset, _block(data, offset, size, what)
 
 
 def _handles(data: bytes, what: str) -> list[tuple[int, int]]:

@@ -1,0 +1,368 @@
+"""TensorBundle checkpoints (V2), read: an index, and data files memory-mapped when they are needed.
+
+    PREFIX.index                 a table: "" -> BundleHeaderProto, name -> BundleEntryProto,
+                                 slice key -> BundleEntryProto of one part of a partitioned variable
+    PREFIX.data-00000-of-00001   the tensors' bytes, one after another; shard i of n
+
+A partitioned variable's own entry has no bytes but the list of its parts. The writer is
+`bundle_writer.py`. Source: TensorFlow's `tensor_bundle.proto` and `tensor_bundle.cc`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import dtypes, files, protos, sniff
+from .entry import Entry, Part
+from .errors import (
+    DataLossError,
+    InvalidTypeError,
+    InvalidValueError,
+    MissingFileError,
+    MissingNameError,
+    UnimplementedError,
+    bullets,
+    did_you_mean,
+)
+from .ordered_code import encode_slice_key
+from .registry import Format
+from .table import read_table
+from .tensor_bytes import decode_tensor, size_problem
+
+if TYPE_CHECKING:
+    import numpy as np
+
+READER_VERSION = 1
+Ranges = tuple[tuple[int, int], ...]
+
+
+def open_bundle(prefix: files.Path) -> Bundle:
+    """Opens the checkpoint `prefix`; reads its index, and no data yet.
+
+    Raises:
+        MissingFileError: No `prefix.index`.
+        DataLossError: The index is damaged.
+        UnimplementedError: It was written for readers of the future.
+    """
+    name = os.fspath(prefix)
+    path = f"{name}.index"
+    if not files.is_file(path):
+        raise MissingFileError(
+            f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {name} "
+            f"({path} does not exist). Pass the checkpoint's prefix.",
+            path=path,
+        )
+    data = files.read_bytes(path)
+    foreign = sniff.describe(data[: sniff.HEAD])
+    if foreign is not None and not data.endswith(sniff.TABLE_MAGIC):
+        raise DataLossError(f"{path}: not an sstable (bad magic number): it is {foreign}.", path=path, found=foreign)
+    return Bundle(name, data)
+
+
+class Bundle(Mapping[str, Entry]):
+    """The tensors of a checkpoint by name, in the order of the names' bytes.
+
+    Attributes:
+        prefix: The checkpoint's prefix.
+        index_path: Its index file.
+        num_shards: Number of data files.
+        producer: The version of the format that wrote it.
+    """
+
+    def __init__(self, prefix: str, index: bytes) -> None:
+        self.prefix = prefix
+        self.index_path = f"{prefix}.index"
+        self._maps: dict[int, Any] = {}
+        self._entries: dict[str, bytes] = {}
+        self._parts: dict[bytes, bytes] = {}
+        header = None
+        for key, value in read_table(index, self.index_path):
+            if key[:1] == b"\0":
+                self._parts[key] = value
+            elif key:
+                self._entries[key.decode("utf-8", "surrogateescape")] = value
+            else:
+                header = value
+        if header is None:
+            raise DataLossError(
+                f"{self.index_path} is a table but not the index of a checkpoint: it has no header.",
+                path=self.index_path,
+            )
+        message = protos.parse(protos.BundleHeaderProto, header, f"The header of {self.index_path}")
+        self._check_header(message)
+        self.num_shards: int = message.num_shards
+        self.producer: int = message.version.producer
+        self._big_endian = message.endianness == protos.BundleHeaderProto.BIG
+
+    def __getitem__(self, name: str) -> Entry:
+        value = self._entries.get(name)
+        if value is None:
+            raise MissingNameError(
+                f"Key {name} not found in checkpoint {self.prefix}.{did_you_mean(name, self._entries)}",
+                name=name,
+                prefix=self.prefix,
+            )
+        proto = self._parse(value, name)
+        if proto.slices:
+            info, shape = self._described(proto, name)
+            pieces = self._pieces(proto, name)
+            nbytes = sum(piece.size for piece, _ in pieces)
+            where = f"{len(pieces)} parts in {self._shards_of(pieces)}"
+            return Entry(name, info, shape, nbytes, where, lambda: self._assemble(name, None))
+        return self._plain(proto, name, name, None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The entry, or `default`."""
+        return self[name] if name in self._entries else default
+
+    def parts(self, name: str) -> list[Entry]:
+        """The stored parts of a partitioned variable, in the order it lists them; of another, itself."""
+        entry = self[name]
+        proto = self._parse(self._entries[name], name)
+        if not proto.slices:
+            return [entry]
+        return [self._plain(piece, name, _part_name(name, part), part) for piece, part in self._pieces(proto, name)]
+
+    def read_slice(self, name: str, extents: Sequence[tuple[int, int]]) -> np.ndarray[Any, Any]:
+        """A slice of a tensor, whatever the parts it is stored in.
+
+        Args:
+            name: The tensor.
+            extents: Per dimension (start, length); length -1 is all of it.
+
+        Raises:
+            MissingNameError: No such tensor.
+            InvalidValueError: The slice does not lie within the tensor.
+            DataLossError: Damaged, or no parts cover the slice.
+        """
+        entry = self[name]
+        part = Part(entry.shape, tuple((int(start), int(length)) for start, length in extents))
+        if len(part.extents) != len(entry.shape) or not all(
+            0 <= a <= b <= size for (a, b), size in zip(part.ranges, entry.shape, strict=True)
+        ):
+            raise InvalidValueError(
+                f"{list(part.extents)} (start, length) is not a slice of tensor '{name}' of shape {list(entry.shape)}.",
+                name=name,
+                shape=list(entry.shape),
+            )
+        return self._assemble(name, part.ranges)
+
+    def shard_path(self, shard: int) -> str:
+        """The data file of a shard."""
+        return f"{self.prefix}.data-{shard:05d}-of-{self.num_shards:05d}"
+
+    def _check_header(self, header: Any) -> None:
+        if header.version.min_consumer > READER_VERSION or READER_VERSION in header.version.bad_consumers:
+            raise UnimplementedError(
+                f"Checkpoint min consumer version {header.version.min_consumer} above current version "
+                f"{READER_VERSION}: {self.index_path} was written by a newer TensorFlow.",
+                min_consumer=header.version.min_consumer,
+            )
+        if not 1 <= header.num_shards < 100_000:
+            raise DataLossError(
+                f"{self.index_path} is damaged: its header says {header.num_shards} data files.",
+                num_shards=header.num_shards,
+            )
+
+    def _parse(self, value: bytes, name: str) -> Any:
+        return protos.parse(protos.BundleEntryProto, value, f"The entry of '{name}' in {self.index_path}")
+
+    def _described(self, proto: Any, name: str) -> tuple[dtypes.DTypeInfo, tuple[int, ...]]:
+        """Dtype and shape of an entry."""
+        shape = tuple(dim.size for dim in proto.shape.dim)
+        if proto.shape.unknown_rank or any(size < 0 for size in shape) or len(shape) > 64:
+            raise DataLossError(f"{self.index_path} is damaged: tensor '{name}' has the shape {list(shape)}.", name=name)
+        try:
+            return dtypes.from_number(proto.dtype), shape
+        except InvalidTypeError as error:
+            raise UnimplementedError(
+                f"{self.index_path}: tensor '{name}' has a dtype that is not known: {error}",
+                name=name,
+                dtype=proto.dtype,
+            ) from error
+
+    def _plain(self, proto: Any, name: str, label: str, part: Part | None) -> Entry:
+        info, shape = self._described(proto, label)
+        begin, end = proto.offset, proto.offset + proto.size
+        where = f"{os.path.basename(self.shard_path(proto.shard_id))}, bytes {begin} to {end}"
+        return Entry(name, info, shape, proto.size, where, lambda: self._read(proto, label, info, shape), part)
+
+    def _read(self, proto: Any, label: str, info: dtypes.DTypeInfo, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+        """The verified values of an entry that has bytes."""
+        import numpy as np
+
+        problem = size_problem(info, shape, proto.size)
+        if problem is not None:
+            raise DataLossError(
+                f"{self.index_path} is damaged: Invalid size in bundle entry: key {label}; {problem} "
+                f"({info.name} {list(shape)}).",
+                name=label,
+            )
+        data = self._map(proto.shard_id, label)
+        end = proto.offset + proto.size
+        path = self.shard_path(proto.shard_id)
+        if proto.offset < 0 or end > len(data):
+            raise DataLossError(
+                f"{path} is damaged: Read less bytes than requested: tensor '{label}' is at bytes {proto.offset} "
+                f"to {end}, but the file has {len(data)}.",
+                name=label,
+                path=path,
+                offset=proto.offset,
+                size=proto.size,
+                file_size=len(data),
+            )
+        view = np.frombuffer(data, np.uint8, count=proto.size, offset=proto.offset) if proto.size else np.empty(0, np.uint8)
+        what = f"Tensor '{label}' at bytes {proto.offset} to {end} of {path}"
+        return decode_tensor(view, info, shape, proto.crc32c, what, self._big_endian)
+
+    def _map(self, shard: int, label: str) -> Any:
+        if shard not in self._maps:
+            path = self.shard_path(shard)
+            if not 0 <= shard < self.num_shards:
+                raise DataLossError(
+                    f"{self.index_path} is damaged: tensor '{label}' is in data file {shard} of {self.num_shards}.",
+                    name=label,
+                )
+            if not files.is_file(path):
+                missing = [p for p in map(self.shard_path, range(self.num_shards)) if not files.is_file(p)]
+                raise MissingFileError(
+                    f"Tensor '{label}' of checkpoint {self.prefix} is in {path}, which does not exist. "
+                    f"Of its {self.num_shards} data files these are missing:{bullets(missing)}",
+                    path=path,
+                    missing=missing,
+                )
+            self._maps[shard] = files.map_bytes(path)
+        return self._maps[shard]
+
+    def _pieces(self, proto: Any, name: str) -> list[tuple[Any, Part]]:
+        """The entry and place of each part of a partitioned tensor."""
+        shape = self._described(proto, name)[1]
+        found = []
+        for slice_proto in proto.slices:
+            extents = tuple((e.start, e.length if e.HasField("length") else -1) for e in slice_proto.extent)
+            key = encode_slice_key(name.encode("utf-8", "surrogateescape"), extents)
+            value = self._parts.get(key)
+            if len(extents) != len(shape) or value is None:
+                raise DataLossError(
+                    f"{self.index_path} is damaged: part {list(extents)} (start, length) of tensor '{name}' is "
+                    "listed but not there.",
+                    name=name,
+                )
+            part = Part(shape, extents)
+            piece = self._parse(value, _part_name(name, part))
+            sizes = tuple(stop - start for start, stop in part.ranges)
+            inside = all(0 <= a <= b <= size for (a, b), size in zip(part.ranges, shape, strict=True))
+            if not inside or sizes != tuple(dim.size for dim in piece.shape.dim) or piece.dtype != proto.dtype:
+                raise DataLossError(
+                    f"{self.index_path} is damaged: part {list(extents)} (start, length) does not fit tensor '{name}' of "
+                    f"shape {list(shape)}.",
+                    name=name,
+                )
+            found.append((piece, part))
+        return found
+
+    def _assemble(self, name: str, wanted: Ranges | None) -> np.ndarray[Any, Any]:
+        """The whole of a tensor, or the ranges wanted of it, out of the parts stored."""
+        import numpy as np
+
+        proto = self._parse(self._entries[name], name)
+        info, shape = self._described(proto, name)
+        if not proto.slices:
+            whole = self[name].read()
+            return whole if wanted is None else whole[tuple(slice(*pair) for pair in wanted)]
+        ranges = wanted if wanted is not None else tuple((0, size) for size in shape)
+        overlaps = []
+        for piece, part in self._pieces(proto, name):
+            common = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(part.ranges, ranges, strict=True))
+            if all(a < b for a, b in common):
+                overlaps.append((common, piece, part))
+        self._check_cover(name, ranges, [common for common, _, _ in overlaps])
+        # Every part is read (so: its bytes are there) before the whole is allocated.
+        values = [
+            self._read(piece, _part_name(name, part), info, tuple(d.size for d in piece.shape.dim))
+            for _, piece, part in overlaps
+        ]
+        result = np.empty(tuple(b - a for a, b in ranges), info.numpy)
+        for (common, _, part), array in zip(overlaps, values, strict=True):
+            target = tuple(slice(a - start, b - start) for (a, b), (start, _) in zip(common, ranges, strict=True))
+            source = tuple(slice(a - start, b - start) for (a, b), (start, _) in zip(common, part.ranges, strict=True))
+            result[target] = array[source]
+        return result
+
+    def _check_cover(self, name: str, ranges: Ranges, parts: list[Ranges]) -> None:
+        """Every element wanted must be in exactly one part."""
+        covered = sum(math.prod(b - a for a, b in part) for part in parts)
+        wanted = math.prod(b - a for a, b in ranges)
+        ordered = sorted(parts)
+        overlapping = any(
+            all(a < d and c < b for (a, b), (c, d) in zip(one, other, strict=True))
+            for at, one in enumerate(ordered)
+            for other in _starting_before(ordered[at + 1 :], one)
+        )
+        if covered != wanted or overlapping:
+            raise DataLossError(
+                f"{self.index_path} is damaged: the parts of tensor '{name}' "
+                f"{'overlap' if overlapping else f'hold {covered} of the {wanted} elements wanted'}.",
+                name=name,
+            )
+
+    def _shards_of(self, pieces: list[tuple[Any, Part]]) -> str:
+        return ", ".join(dict.fromkeys(os.path.basename(self.shard_path(piece.shard_id)) for piece, _ in pieces))
+
+
+def _starting_before(parts: list[Ranges], one: Ranges) -> Iterator[Ranges]:
+    """Those of the sorted `parts` whose first range begins before that of `one` ends."""
+    for other in parts:
+        if one and other[0][0] >= one[0][1]:
+            return
+        yield other
+
+
+def _part_name(name: str, part: Part) -> str:
+    ranges = ", ".join(f"{start}:{stop}" for start, stop in part.ranges)
+    return f"{name}[{ranges}]"
+
+
+def _matches(head: bytes, tail: bytes, path: str) -> bool:
+    return tail.endswith(sniff.TABLE_MAGIC) and path.endswith(".index")
+
+
+def _read(path: files.Path) -> Bundle:
+    return open_bundle(os.fspath(path).removesuffix(".index"))
+
+
+def _write(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | None = None) -> None:
+    from .bundle_writer import write_bundle
+
+    write_bundle(path, entries)
+    if meta_graph is not None:
+        files.write_bytes(f"{os.fspath(path)}.meta", meta_graph)
+
+
+def write_bundle(prefix: files.Path, entries: Iterable[Entry], shards: int = 1) -> None:
+    """See `bundle_writer.write_bundle`."""
+    from . import bundle_writer
+
+    bundle_writer.write_bundle(prefix, entries, shards)
+
+
+FORMAT = Format(
+    name="bundle",
+    suffixes=(".index",),
+    matches=_matches,
+    kind="store",
+    read=_read,
+    write=_write,
+)
