@@ -233,9 +233,10 @@ def _scatter_windows(dy: Array, w: Array, height: Axis, width: Axis, shape: Sequ
     if (
         (height.kernel, width.kernel) == tuple(shape[1:3])
         and height.out == width.out == 1
-        and height.before == 0
+        and height.before == width.before == 0
     ):
-        return np.matmul(dy.reshape(batch, -1), filters.T).reshape(shape)
+        covered: Array = np.matmul(dy.reshape(batch, -1), filters.T)
+        return covered.reshape(shape)
     reach = [max(axis.size + axis.before, forward_span(axis).extent) for axis in (height, width)]
     frame = np.zeros((channels, batch, *reach), dy.dtype)
     images = max(1, BLOCK // (filters.shape[0] * height.out * width.out))

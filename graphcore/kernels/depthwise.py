@@ -59,7 +59,8 @@ def depthwise_conv2d(
         for row, column, source in _taps(height, width, images.shape[3], region):
             np.multiply(frame[source], filters[row, column], out=product)
             total += product
-    return restore(out.reshape(images.shape[0], height.out, width.out, -1), data_format, x.dtype)
+    shape = (images.shape[0], height.out, width.out, images.shape[3])
+    return restore(out.reshape(shape), data_format, x.dtype)
 
 
 def depthwise_conv2d_backprop_filter(
@@ -154,8 +155,10 @@ def depthwise_conv2d_backprop_input(
         for row, column, target in _taps(height, width, channels * multiplier, region):
             frame[target] += np.multiply(part, filters[row, column], out=product)
     # Back from column phases to columns, without the padding, and over the filters of each channel.
-    columns = frame.reshape(*frame.shape[:3], -1, channels * multiplier).swapaxes(2, 3)
-    columns = columns.reshape(*frame.shape[:2], -1, channels * multiplier)
+    channels_in = channels * multiplier
+    phases = frame.reshape(*frame.shape[:3], frame.shape[3] // max(1, channels_in), channels_in)
+    columns = phases.swapaxes(2, 3)
+    columns = columns.reshape(*frame.shape[:2], columns.shape[2] * columns.shape[3], columns.shape[4])
     out = columns[:, height.before : height.before + height.size, width.before : width.before + width.size]
     if multiplier > 1:
         out = out.reshape(*out.shape[:3], channels, multiplier).sum(axis=4)

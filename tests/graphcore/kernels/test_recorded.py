@@ -49,7 +49,8 @@ def test_kernel_gives_what_tensorflow_gives(subject, index):
         assert case["error"] in str(raised.value)
         return
     before = [np.copy(arg) for arg in args if isinstance(arg, np.ndarray)]
-    results = kernel(*args, **case["kwargs"])
+    with np.errstate(all="ignore"):
+        results = kernel(*args, **case["kwargs"])
     for arg, old in zip([a for a in args if isinstance(a, np.ndarray)], before, strict=True):
         np.testing.assert_array_equal(arg, old)
     results = results if case["many"] else [results]

@@ -175,7 +175,119 @@ def depthwise(r):
             )
 
 
-SUBJECTS = {"convolution": convolution, "depthwise": depthwise}
+def tensors(named):
+    """Tensors of the arrays' own dtypes: a raw op with a default dtype would convert an array to it."""
+    return {name: tf.constant(array) for name, array in named.items()}
+
+
+def pooling(r):
+    table = [
+        # input, window, strides, padding
+        ((2, 6, 7, 3), (2, 2), (2, 2), "VALID"),
+        ((2, 6, 7, 3), (2, 2), (2, 2), "SAME"),
+        ((2, 7, 6, 3), (3, 2), (1, 2), "SAME"),
+        ((1, 9, 8, 2), (3, 3), (2, 1), "VALID"),
+        ((1, 5, 5, 2), (1, 1), (2, 3), "SAME"),
+        ((1, 5, 5, 2), (1, 1), (1, 1), "VALID"),
+        ((1, 4, 5, 2), (4, 5), (1, 1), "VALID"),
+        ((1, 3, 4, 2), (7, 6), (2, 3), "SAME"),
+        ((0, 4, 5, 2), (2, 2), (1, 1), "SAME"),
+        ((1, 3, 3, 2), (4, 4), (1, 1), "VALID"),
+        ((1, 3, 3, 2), (5, 5), (1, 1), "VALID"),
+    ]
+    special = np.array(
+        [np.nan, 1, 2, np.nan, -np.inf, -np.inf, np.nan, np.nan, 3, np.inf, 3, np.inf], "float32"
+    )
+    for index, (shape, window, (sh, sw), padding) in enumerate(table):
+        dtypes = ["float32"] + (["float64", "float16", "bfloat16", "int32", "uint8"] if index == 1 else [])
+        for dtype in [*dtypes, "ties", "special"]:
+            if dtype == "ties":
+                x = r.ints(0, 3, *shape, dtype="float32")
+            elif dtype == "special":
+                x = special[r.ints(0, len(special), *shape)]
+            elif dtype in ("int32", "uint8"):
+                x = r.ints(0, 50, *shape, dtype=dtype)
+            else:
+                x = r.normal(*shape, dtype=dtype)
+            kwargs = {"ksize": [1, *window, 1], "strides": [1, sh, sw, 1], "padding": padding}
+            r.add(
+                "pooling.max_pool",
+                lambda: raw.MaxPool(input=tf.constant(x), **kwargs),
+                [x],
+                kwargs,
+                rtol=0,
+                atol=0,
+            )
+            failed = "error" in r.cases[-1]
+            if not failed:
+                y = raw.MaxPool(input=tf.constant(x), **kwargs).numpy()
+                # TensorFlow leaves the memory of the gradient as it found it where there are no outputs.
+                failed = y.size == 0
+            if not failed and x.dtype.kind == "f":
+                dy = r.normal(*y.shape, dtype=x.dtype)
+                names = {"orig_input": x, "orig_output": y, "grad": dy}
+                low = {"rtol": 1e-2, "atol": 1e-2} if x.dtype == np.float16 else {}
+                r.add(
+                    "pooling.max_pool_grad",
+                    lambda: raw.MaxPoolGrad(**tensors(names), **kwargs),
+                    [x, y, dy],
+                    kwargs,
+                    **low,
+                )
+                names["grad"] = r.normal(*x.shape, dtype=x.dtype)
+                if dtype != "special":
+                    args = [x, y, names["grad"]]
+                    op = raw.MaxPoolGradGrad
+                    r.add(
+                        "pooling.max_pool_grad_grad",
+                        lambda: op(**tensors(names), **kwargs),
+                        args,
+                        kwargs,
+                        rtol=0,
+                        atol=0,
+                    )
+                if dtype == "ties":
+                    op = raw.MaxPoolWithArgmax
+                    for batch in (False, True):
+                        more = {**kwargs, "include_batch_in_index": batch}
+                        r.add("pooling.max_pool_with_argmax", lambda: list(op(input=x, **more)), [x], more)
+            if x.dtype.kind == "f" or dtype == "bfloat16":
+                low = {"float16": 1e-2, "bfloat16": 2e-2}.get(dtype, 1e-5)
+                low = {"rtol": low, "atol": low}
+                r.add("pooling.avg_pool", lambda: raw.AvgPool(value=x, **kwargs), [x], kwargs, **low)
+                if not failed:
+                    dy = r.normal(*y.shape, dtype=x.dtype)
+                    op = raw.AvgPoolGrad
+                    args = [list(shape), dy]
+                    if dtype == "float32":
+                        r.add(
+                            "pooling.avg_pool_grad",
+                            lambda: op(orig_input_shape=shape, grad=dy, **kwargs),
+                            args,
+                            kwargs,
+                        )
+    x = r.normal(1, 2, 3, 6)
+    for ksize, strides in (
+        ((1, 1, 1, 3), (1, 1, 1, 3)),
+        ((1, 1, 1, 4), (1, 1, 1, 4)),
+        ((1, 1, 1, 2), (1, 1, 1, 1)),
+        ((1, 2, 1, 2), (1, 1, 1, 2)),
+        ((2, 1, 1, 1), (1, 1, 1, 1)),
+        ((1, 0, 1, 1), (1, 1, 1, 1)),
+    ):
+        kwargs = {"ksize": list(ksize), "strides": list(strides), "padding": "VALID"}
+        r.add("pooling.max_pool", lambda: raw.MaxPool(input=x, **kwargs), [x], kwargs)
+    kwargs = {
+        "ksize": [1, 3, 2, 1],
+        "strides": [1, 2, 1, 1],
+        "padding": "EXPLICIT",
+        "explicit_paddings": [0, 0, 1, 2, 0, 1, 0, 0],
+    }
+    x = r.ints(0, 3, 2, 6, 5, 3, dtype="float32")
+    r.add("pooling.max_pool", lambda: raw.MaxPool(input=x, **kwargs), [x], kwargs)
+
+
+SUBJECTS = {"convolution": convolution, "depthwise": depthwise, "pooling": pooling}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or SUBJECTS:

@@ -1,0 +1,429 @@
+"""Max and average pooling and their gradients, as TensorFlow's CPU kernels define them.
+
+A window is a product of two intervals, so maxima and sums are taken along the height first and along
+the width of that result then: kernel height + width passes instead of their product. Only the
+gradient of a maximum, which needs the position, looks at every tap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...formats.errors import InvalidArgumentError, OpError, UnimplementedError
+from .windows import Axis, resolve, spatial_axes
+
+Array = np.ndarray[Any, Any]
+
+BLOCK = 1 << 18
+"""Output elements for which the positions of maxima are searched at a time."""
+
+
+def max_pool(
+    x: Array,
+    *,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    explicit_paddings: Sequence[int] = (),
+    data_format: str = "NHWC",
+) -> Array:
+    """TensorFlow's MaxPool.
+
+    NaN is ignored, as on TensorFlow's CPU; a window of nothing but NaN or -inf gives the lowest finite
+    number of the dtype.
+
+    Args:
+        x: 4-D, in `data_format`; a real dtype.
+        ksize: Window size, four ints in `data_format`. Either height and width or the depth may exceed 1.
+        strides: Four ints in `data_format`.
+        padding: "SAME", "VALID" or "EXPLICIT".
+        explicit_paddings: Eight ints in `data_format`, for "EXPLICIT".
+        data_format: "NHWC" or "NCHW".
+
+    Returns:
+        The maxima, in x's dtype.
+
+    Raises:
+        InvalidArgumentError: x is not 4-D, or the window does not fit.
+        UnimplementedError: Pooling over the batch, or over depth and space at once.
+    """
+    depth = 3 if data_format == "NHWC" else 1
+    if len(ksize) == 4 and x.ndim == 4 and ksize[depth] != 1:
+        return _max_pool_depth(x, ksize, strides, depth)
+    axes = _geometry(x.shape, ksize, strides, padding, explicit_paddings, data_format)
+    pick: Any = np.fmax if x.dtype.kind in "fV" else np.maximum
+    lowest = _lowest(x.dtype)
+    out = x
+    for number, axis in zip(spatial_axes(data_format), axes, strict=True):
+        out = _reduce(out, number, axis, pick, lowest)
+    return pick(out, lowest, out=None if out is x else out)  # type: ignore[no-any-return]
+
+
+def max_pool_grad(
+    orig_input: Array,
+    orig_output: Array,
+    grad: Array,
+    *,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    explicit_paddings: Sequence[int] = (),
+    data_format: str = "NHWC",
+) -> Array:
+    """TensorFlow's MaxPoolGrad: each output's gradient goes to the first maximum of its window.
+
+    First means in row-major order. TensorFlow's CPU kernel recomputes the maxima; `orig_output` is
+    only compared in shape.
+
+    Args:
+        orig_input: The input of `max_pool`.
+        orig_output: Its output.
+        grad: Gradient with respect to the output.
+        ksize: As in `max_pool`, and so are the rest.
+        strides: See there.
+        padding: See there.
+        explicit_paddings: See there.
+        data_format: See there.
+
+    Returns:
+        The gradient with respect to `orig_input`.
+
+    Raises:
+        InvalidArgumentError: Shapes that do not fit.
+        UnimplementedError: Pooling over depth or batch.
+    """
+    axes = _geometry(orig_input.shape, ksize, strides, padding, explicit_paddings, data_format)
+    expected = _output_shape(orig_input.shape, axes, data_format)
+    _check_shape("orig_output", orig_output.shape, expected)
+    _check_shape("grad", grad.shape, expected)
+    out = np.zeros_like(orig_input, order="C")
+    for region, taps, _, position in _searched(orig_input, axes, data_format):
+        target, gradient = out[region], grad[region]
+        for tap, inside, source in taps:
+            chosen = position[inside] == tap
+            target[source] += np.where(chosen, gradient[inside], np.zeros((), grad.dtype))
+    return out
+
+
+def max_pool_grad_grad(
+    orig_input: Array,
+    orig_output: Array,
+    grad: Array,
+    *,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    data_format: str = "NHWC",
+) -> Array:
+    """TensorFlow's MaxPoolGradGrad: picks `grad` (of the input's shape) where each maximum was.
+
+    Args:
+        orig_input: The input of `max_pool`.
+        orig_output: Its output.
+        grad: Gradient with respect to the result of `max_pool_grad`.
+        ksize: As in `max_pool`, and so are the rest.
+        strides: See there.
+        padding: See there.
+        data_format: See there.
+
+    Returns:
+        An array of the shape of `orig_output`.
+
+    Raises:
+        InvalidArgumentError: Shapes that do not fit.
+        UnimplementedError: Pooling over depth or batch.
+    """
+    axes = _geometry(orig_input.shape, ksize, strides, padding, (), data_format)
+    expected = _output_shape(orig_input.shape, axes, data_format)
+    _check_shape("orig_output", orig_output.shape, expected)
+    _check_shape("grad", grad.shape, orig_input.shape)
+    out = np.zeros(expected, grad.dtype)
+    for region, taps, _, position in _searched(orig_input, axes, data_format):
+        target, gradient = out[region], grad[region]
+        for tap, inside, source in taps:
+            np.copyto(target[inside], gradient[source], where=position[inside] == tap)
+    return out
+
+
+def max_pool_with_argmax(
+    x: Array,
+    *,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    dtype: Any = np.int64,
+    include_batch_in_index: bool = False,
+) -> tuple[Array, Array]:
+    """TensorFlow's MaxPoolWithArgmax (NHWC).
+
+    Args:
+        x: (batch, height, width, channels).
+        ksize: Window size, four ints.
+        strides: Four ints.
+        padding: "SAME" or "VALID".
+        dtype: Of the indices: int32 or int64.
+        include_batch_in_index: Whether indices count from the first image of the batch.
+
+    Returns:
+        `(maxima, indices)`; an index is (row * width + column) * channels + channel of the first
+        maximum, plus the image's offset if `include_batch_in_index`.
+
+    Raises:
+        InvalidArgumentError: Shapes that do not fit.
+        UnimplementedError: Pooling over depth or batch.
+    """
+    height, width = axes = _geometry(x.shape, ksize, strides, padding, (), "NHWC")
+    shape = _output_shape(x.shape, axes, "NHWC")
+    out, where = np.empty(shape, x.dtype), np.empty(shape, np.int64)
+    rows = np.arange(height.out)[:, None, None] * height.stride - height.before
+    columns = np.arange(width.out)[:, None] * width.stride - width.before
+    for region, _, best, position in _searched(x, axes, "NHWC"):
+        row, column = np.divmod(position, width.kernel)
+        out[region] = best
+        where[region] = ((row + rows) * x.shape[2] + column + columns) * x.shape[3] + np.arange(x.shape[3])
+    if include_batch_in_index:
+        where += (np.arange(x.shape[0]) * int(np.prod(x.shape[1:])))[:, None, None, None]
+    return out, where.astype(dtype)
+
+
+def avg_pool(
+    x: Array, *, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = "NHWC"
+) -> Array:
+    """TensorFlow's AvgPool: means over windows; padding does not count.
+
+    Args:
+        x: 4-D, in `data_format`; a float dtype. Half precision is summed in float32.
+        ksize: Window size, four ints in `data_format`; those of batch and depth are 1.
+        strides: Four ints in `data_format`.
+        padding: "SAME" or "VALID".
+        data_format: "NHWC" or "NCHW".
+
+    Returns:
+        The means, in x's dtype.
+
+    Raises:
+        InvalidArgumentError: x is not 4-D, or the window does not fit.
+        UnimplementedError: Pooling over batch or depth.
+    """
+    axes = _geometry(x.shape, ksize, strides, padding, (), data_format)
+    out = x.astype(_accumulator(x.dtype), copy=False)
+    for number, axis in zip(spatial_axes(data_format), axes, strict=True):
+        out = _reduce(out, number, axis, np.add, 0)
+    if out.size:
+        out = np.divide(out, _counts(axes, data_format, out.dtype), out=None if out is x else out)
+    return out.astype(x.dtype, copy=False) if out is not x else out.copy()
+
+
+def avg_pool_grad(
+    orig_input_shape: Sequence[int],
+    grad: Array,
+    *,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    data_format: str = "NHWC",
+) -> Array:
+    """TensorFlow's AvgPoolGrad: each output's gradient is shared out evenly among its window.
+
+    Args:
+        orig_input_shape: Shape of the input of `avg_pool`.
+        grad: Gradient with respect to its output.
+        ksize: As in `avg_pool`, and so are the rest.
+        strides: See there.
+        padding: See there.
+        data_format: See there.
+
+    Returns:
+        The gradient with respect to the input, in grad's dtype.
+
+    Raises:
+        InvalidArgumentError: Shapes that do not fit.
+        UnimplementedError: Pooling over batch or depth.
+    """
+    shape = [int(size) for size in orig_input_shape]
+    axes = _geometry(shape, ksize, strides, padding, (), data_format)
+    _check_shape("grad", grad.shape, _output_shape(shape, axes, data_format))
+    spread = grad.astype(_accumulator(grad.dtype), copy=False)
+    if spread.size:
+        spread = spread / _counts(axes, data_format, spread.dtype)
+    for number, axis in zip(spatial_axes(data_format), axes, strict=True):
+        out = np.zeros((*spread.shape[:number], axis.size, *spread.shape[number + 1 :]), spread.dtype)
+        leading = (slice(None),) * number
+        for tap in range(axis.kernel):
+            inside, source = _meet(axis, tap)
+            out[(*leading, source)] += spread[(*leading, inside)]
+        spread = out
+    return spread.astype(grad.dtype, copy=False)
+
+
+def _reduce(x: Array, number: int, axis: Axis, combine: Any, start: Any) -> Array:
+    """`combine` over the windows of one axis; x itself where each window is its own element."""
+    if axis.kernel == axis.stride == 1 and axis.out == axis.size and not axis.before:
+        return x
+    leading = (slice(None),) * number
+    meets = [_meet(axis, tap) for tap in range(axis.kernel)]
+    shape = (*x.shape[:number], axis.out, *x.shape[number + 1 :])
+    # A tap that every window has makes the start; only where padding hides all of them is one filled in.
+    whole = next((m for m in meets if m[0] == slice(0, axis.out)), None)
+    if whole is None:
+        out = np.full(shape, start, x.dtype)
+    else:
+        out = x[(*leading, whole[1])].copy(order="C")
+        meets.remove(whole)
+    for inside, source in meets:
+        part = out[(*leading, inside)]
+        combine(part, x[(*leading, source)], out=part)
+    return out
+
+
+def _meet(axis: Axis, tap: int) -> tuple[slice, slice]:
+    """The outputs whose tap lies within the input, and the input elements that it meets there."""
+    first = max(0, -((tap - axis.before) // axis.stride))
+    last = min(axis.out - 1, (axis.size - 1 + axis.before - tap) // axis.stride)
+    if last < first:
+        return slice(0, 0), slice(0, 0)
+    start = first * axis.stride + tap - axis.before
+    return slice(first, last + 1), slice(start, start + (last - first) * axis.stride + 1, axis.stride)
+
+
+def _searched(
+    x: Array, axes: tuple[Axis, Axis], data_format: str
+) -> Iterator[tuple[slice, list[tuple[int, Any, Any]], Array, Array]]:
+    """Finds the first maximum of each window, some images at a time.
+
+    Yields:
+        `(images, taps, best, position)`: the images' slice; for each tap (number, index of the outputs
+        that have it, index of the input elements it meets); the maxima; and the tap where each is.
+    """
+    height, width = axes
+    row_axis, _ = spatial_axes(data_format)
+    leading = (slice(None),) * row_axis
+    rows = [_meet(height, tap) for tap in range(height.kernel)]
+    columns = [_meet(width, tap) for tap in range(width.kernel)]
+    taps = [
+        (r * width.kernel + c, (*leading, rows[r][0], columns[c][0]), (*leading, rows[r][1], columns[c][1]))
+        for r in range(height.kernel)
+        for c in range(width.kernel)
+    ]
+    taps = [tap for tap in taps if tap[1][row_axis] != slice(0, 0) and tap[1][row_axis + 1] != slice(0, 0)]
+    shape = _output_shape(x.shape, axes, data_format)
+    pixels = int(np.prod(shape[1:]))
+    if not pixels:
+        return
+    images = max(1, BLOCK // pixels)
+    for start in range(0, shape[0], images):
+        region = slice(start, min(shape[0], start + images))
+        part = x[region]
+        best = np.empty((region.stop - region.start, *shape[1:]), x.dtype)
+        position = np.full(best.shape, -1, np.int32)
+        for tap, inside, source in taps:
+            values, known, places = part[source], best[inside], position[inside]
+            better = (known < values) | (places < 0)
+            np.copyto(known, values, where=better)
+            np.copyto(places, tap, where=better)
+        yield region, taps, best, position
+
+
+def _counts(axes: tuple[Axis, Axis], data_format: str, dtype: np.dtype[Any]) -> Array:
+    """How many input elements each window has, shaped to divide the output."""
+    counts = []
+    for axis in axes:
+        count = np.zeros(axis.out, dtype)
+        for tap in range(axis.kernel):
+            count[_meet(axis, tap)[0]] += 1
+        counts.append(count)
+    product = np.outer(*counts).astype(dtype, copy=False)
+    return product[:, :, None] if data_format == "NHWC" else product
+
+
+def _max_pool_depth(x: Array, ksize: Sequence[int], strides: Sequence[int], depth: int) -> Array:
+    window = ksize[depth]
+    checks: list[tuple[bool, str]] = [
+        (
+            all(size == 1 for axis, size in enumerate(ksize) if axis != depth),
+            "MaxPooling supports exactly one of pooling across depth or pooling across width/height.",
+        ),
+        (
+            x.shape[depth] % window == 0,
+            "Depthwise max pooling requires the depth window to evenly divide the input depth",
+        ),
+        (
+            strides[depth] == window,
+            "Depthwise max pooling requires the depth window to equal the depth stride",
+        ),
+    ]
+    _require(checks, UnimplementedError, ksize=list(ksize), strides=list(strides), input_shape=list(x.shape))
+    split = x.reshape(*x.shape[:depth], x.shape[depth] // window, window, *x.shape[depth + 1 :])
+    pick: Any = np.fmax if x.dtype.kind in "fV" else np.maximum
+    return pick.reduce(split, axis=depth + 1, initial=_lowest(x.dtype))  # type: ignore[no-any-return]
+
+
+def _geometry(
+    shape: Sequence[int],
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    explicit_paddings: Sequence[int],
+    data_format: str,
+) -> tuple[Axis, Axis]:
+    if len(shape) != 4:
+        raise InvalidArgumentError(f"tensor_in must be 4-dimensional, but has shape {list(shape)}")
+    if len(ksize) != 4:
+        raise InvalidArgumentError(
+            f"Sliding window ksize field must specify 4 dimensions, but is {list(ksize)}"
+        )
+    if min(ksize) <= 0:
+        sizes = ",".join(map(str, ksize))
+        raise InvalidArgumentError(
+            f"Sliding window ksize must be positive. The specified or inferred ksize is: {sizes}"
+        )
+    rows, columns = spatial_axes(data_format)
+    depth = 3 if data_format == "NHWC" else 1
+    checks = [
+        (ksize[0] == 1 and strides[0] == 1, "Pooling is not yet supported on the batch dimension."),
+        (ksize[depth] == 1 and strides[depth] == 1, "Pooling is not yet supported on the depth dimension."),
+    ]
+    _require(checks, UnimplementedError, ksize=list(ksize), strides=list(strides))
+    return resolve(
+        shape,
+        (ksize[rows], ksize[columns]),
+        strides=strides,
+        padding=padding,
+        explicit_paddings=explicit_paddings,
+        data_format=data_format,
+    )
+
+
+def _require(checks: list[tuple[bool, str]], kind: Callable[..., OpError], **fields: Any) -> None:
+    failed = [text for holds, text in checks if not holds]
+    if failed:
+        raise kind("; ".join(failed), **fields)
+
+
+def _output_shape(shape: Sequence[int], axes: tuple[Axis, Axis], data_format: str) -> tuple[int, ...]:
+    out = list(shape)
+    for number, axis in zip(spatial_axes(data_format), axes, strict=True):
+        out[number] = axis.out
+    return tuple(out)
+
+
+def _check_shape(name: str, shape: Sequence[int], expected: Sequence[int]) -> None:
+    if tuple(shape) != tuple(expected):
+        wanted, got = (f"[{','.join(map(str, sizes))}]" for sizes in (expected, shape))
+        raise InvalidArgumentError(f"Expected {name} shape to be {wanted}, but got {got}")
+
+
+def _lowest(dtype: np.dtype[Any]) -> Any:
+    """The lowest finite number of a real dtype, as a scalar of that dtype."""
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min
+    if dtype.kind == "V":  # bfloat16: float32's largest number, its low half cut off
+        return np.array(0xFF7F, np.uint16).view(dtype)[()]
+    return np.finfo(dtype).min
+
+
+def _accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(np.float32) if dtype.itemsize == 2 else dtype
