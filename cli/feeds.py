@@ -315,4 +315,4 @@ _READERS: dict[str, Callable[[Feed, Path, str | None], Any]] = {
     ".csv": _read_csv,
     ".json": _read_json,
 }
-_ = MissingNameError
+

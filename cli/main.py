@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import click
 
 from . import exit_codes
-from .options import CONTEXT_SETTINGS, Settings
+from .options import CONTEXT_SETTINGS, QUIET, VERBOSE, Settings
 
 # In the order in which a newcomer meets them; the file `commands/<name>.py` has the click command `command`.
 COMMANDS = ("build", "train", "save", "inspect", "restore", "run", "demo")
@@ -62,8 +62,8 @@ Examples:
 
 `sgtool COMMAND -h` shows a command's options and examples.""",
 )
-@click.option("-v", "--verbose", count=True, help="Say more on stderr; a bug shows its traceback.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+@click.option("-v", "--verbose", count=True, help=VERBOSE)
+@click.option("-q", "--quiet", is_flag=True, help=QUIET)
 @click.option(
     "--version",
     is_flag=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -10,6 +11,9 @@ from typing import Any, TypeVar
 import click
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+VERBOSE = "Say more on stderr; a bug shows its traceback."
+QUIET = "Say nothing on stderr but errors."
 
 CONTEXT_SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -42,10 +46,10 @@ def settings() -> Settings:
 def command(function: F) -> click.Command:
     """A click command out of a function, named after its file; it takes `-v` and `-q` as well.
 
-    The docstring's part after a line `Examples:` becomes the epilog, verbatim.
+    The docstring from the line `Examples:` on becomes the epilog, the examples verbatim.
     """
-    text, _, examples = (function.__doc__ or "").partition("Examples:")
-    epilog = "\b\nExamples:" + examples.rstrip() if examples else None
+    text, _, examples = inspect.cleandoc(function.__doc__ or "").partition("Examples:")
+    epilog = f"\b\nExamples:{examples}" if examples else None
     name = function.__module__.rpartition(".")[2]
 
     @functools.wraps(function)
@@ -56,20 +60,13 @@ def command(function: F) -> click.Command:
         current.json = bool(kwargs.get("as_json"))
         return function(*args, **kwargs)
 
-    wrapped = _quiet(_verbose(call))
-    return click.command(name, help=text, epilog=_dedent(epilog), context_settings=CONTEXT_SETTINGS)(wrapped)
+    made = click.command(name, help=text, epilog=epilog, context_settings=CONTEXT_SETTINGS)(call)
+    made.params += [
+        click.Option(["-v", "--verbose"], count=True, help=VERBOSE),
+        click.Option(["-q", "--quiet"], is_flag=True, help=QUIET),
+    ]
+    return made
 
-
-def _dedent(epilog: str | None) -> str | None:
-    if epilog is None:
-        return None
-    head, *lines = epilog.split("\n")
-    margin = min((len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()), default=0)
-    return "\n".join([head, lines[0], *("  " + line[margin:] for line in lines[1:] if line.strip())])
-
-
-_verbose = click.option("-v", "--verbose", count=True, help="Say more on stderr; a bug shows its traceback.")
-_quiet = click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
 
 as_json = click.option(
     "--json", "as_json", is_flag=True, help="One JSON document on stdout; errors as JSON on stderr."

@@ -37,19 +37,13 @@ class Result:
 Tool = Callable[..., Result]
 
 
-class _Stdin(io.StringIO):
-    def __init__(self, data: bytes) -> None:
-        super().__init__()
-        self.buffer = io.BytesIO(data)
-
-
 @pytest.fixture
 def sgtool(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Tool:
     """`sgtool("inspect", path)` in an empty directory; keyword `stdin`: the bytes on standard input."""
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments: object, stdin: bytes = b"") -> Result:
-        monkeypatch.setattr(sys, "stdin", _Stdin(stdin))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         capsys.readouterr()
         code = run([str(argument) for argument in arguments])
         out, err = capsys.readouterr()

@@ -10,7 +10,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 from sgtool.cli import feeds
-from sgtool.formats.errors import DataLossError, InvalidValueError, MissingFileError, UnimplementedError
+from sgtool.formats.errors import (
+    DataLossError,
+    InvalidValueError,
+    MissingFileError,
+    MissingNameError,
+    UnimplementedError,
+)
 
 
 def one(text: str) -> feeds.Feed:
@@ -115,7 +121,7 @@ def test_npz_and_hdf5(tmp_path: Path) -> None:
         ("d.h5", first),
     ]:
         np.testing.assert_array_equal(feeds.load(one(f"x={tmp_path / text}")), expected)
-    with pytest.raises(feeds.MissingNameError, match="other"):
+    with pytest.raises(MissingNameError, match="other"):
         feeds.load(one(f"x={tmp_path}/two.npz:othre"))
     with pytest.raises(InvalidValueError, match="several"):
         feeds.load(one(f"z={tmp_path}/two.npz"))

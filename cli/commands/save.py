@@ -1,0 +1,141 @@
+"""`sgtool save`: the variables of a model or checkpoint, written to a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .. import locate, options, render
+
+if TYPE_CHECKING:
+    from ...formats.dtypes import DTypeInfo
+    from ...formats.entry import Entry
+
+
+@options.command
+@click.argument("model", required=False)
+@click.option("-o", "--output", required=True, metavar="OUT", help="A checkpoint prefix, or NAME.h5 or NAME.npz.")
+@click.option("--only", multiple=True, metavar="PATTERN", help="Only variables that match (* and ?). Repeatable.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="No variables that match. Repeatable.")
+@click.option("--dtype", metavar="DTYPE", help="Store floating-point variables as this dtype, e.g. float16.")
+@click.option("--shards", type=click.IntRange(1), help="Data files of the checkpoint.")
+@options.as_json
+def command(
+    model: str | None,
+    output: str,
+    only: tuple[str, ...],
+    exclude: tuple[str, ...],
+    dtype: str | None,
+    shards: int | None,
+    as_json: bool,
+) -> None:
+    """Write the variables of MODEL to OUT; its suffix says how, none is a TensorFlow checkpoint.
+
+    The values are those of MODEL's checkpoint, byte for byte; nothing is run.
+
+    Examples:
+      sgtool save model.ckpt-1000 -o weights.h5
+      sgtool save model.ckpt-1000 -o weights.npz --exclude '*/Adam*'
+      sgtool save model.ckpt-1000 -o half --dtype float16
+
+    --json gives {"output", "format", "variables": [{"name", "dtype", "shape", "bytes"}], "bytes"}.
+    """
+    from ...formats import registry
+    from .. import models
+
+    kept_dtype = _floating(dtype)
+    located = models.find(locate.model_or_default(model))
+    stored = models.variables_of(located)
+    names = _selected(stored, only, exclude)
+    entries = [_cast(stored[name], kept_dtype) for name in names]
+    # The graph goes along only where it still fits: all variables, in their own dtypes.
+    whole = len(names) == len(stored) and kept_dtype is None
+    meta_graph = models.meta_graph_bytes(located) if whole else None
+    with render.progress(f"Saving {len(entries)} variables", len(entries)) as bar:
+        written = registry.write_store(output, _counted(entries, bar), meta_graph=meta_graph)
+    total = sum(entry.nbytes for entry in entries)
+    if as_json:
+        rows = [
+            {"name": e.name, "dtype": e.dtype.name, "shape": list(e.shape), "bytes": e.nbytes} for e in entries
+        ]
+        render.document({"output": output, "format": written.name, "variables": rows, "bytes": total})
+    else:
+        render.line(f"Wrote {len(entries)} variables, {render.size(total)}, to {output} ({written.name}).")
+
+
+def _floating(name: str | None) -> DTypeInfo | None:
+    """The dtype of `--dtype`."""
+    if name is None:
+        return None
+    from ...formats import dtypes
+    from ...formats.errors import InvalidTypeError
+
+    try:
+        info = dtypes.from_name(name)
+    except InvalidTypeError as error:
+        raise click.BadParameter(str(error), param_hint="--dtype") from error
+    if info.kind != "float":
+        raise click.BadParameter(f"'{name}' is not a floating-point dtype.", param_hint="--dtype")
+    return info
+
+
+def _selected(entries: Mapping[str, Entry], only: Sequence[str], exclude: Sequence[str]) -> list[str]:
+    """The names that the patterns leave, in the store's order.
+
+    Raises:
+        MissingNameError: A pattern that matches nothing (a misspelt one would save too much or too little).
+    """
+    from fnmatch import fnmatchcase
+
+    from ...formats.errors import MissingNameError, bullets, did_you_mean
+
+    idle = [p for p in (*only, *exclude) if not any(fnmatchcase(name, p) for name in entries)]
+    if idle:
+        lines = [f"'{pattern}'{did_you_mean(pattern, entries)}" for pattern in idle]
+        raise MissingNameError(f"No variable matches:{bullets(lines)}", patterns=idle, variables=len(entries))
+    kept = [
+        name
+        for name in entries
+        if (not only or any(fnmatchcase(name, p) for p in only)) and not any(fnmatchcase(name, p) for p in exclude)
+    ]
+    if not kept:
+        raise MissingNameError("The patterns leave no variable to save.", variables=len(entries))
+    return kept
+
+
+def _cast(entry: Entry, dtype: DTypeInfo | None) -> Entry:
+    if dtype is None or entry.dtype.kind != "float" or entry.dtype == dtype:
+        return entry
+    assert dtype.size is not None
+    load = partial(_read_as, entry, dtype)
+    return replace(entry, dtype=dtype, nbytes=entry.size * dtype.size, load=load)
+
+
+def _read_as(entry: Entry, dtype: DTypeInfo) -> Any:
+    """The values in another dtype; a number that it cannot hold is refused, not made infinite."""
+    import numpy as np
+
+    from ...formats.errors import InvalidValueError
+
+    values = entry.read()
+    with np.errstate(all="ignore"):
+        cast = values.astype(dtype.numpy)
+        lost = np.isfinite(values.astype(np.float64)) & ~np.isfinite(cast.astype(np.float64))
+    if lost.any():
+        worst = np.abs(values[lost]).max()
+        raise InvalidValueError(
+            f"Variable '{entry.name}' holds {worst}, which {dtype.name} cannot hold.",
+            name=entry.name,
+            dtype=dtype.name,
+        )
+    return cast
+
+
+def _counted(entries: Sequence[Entry], bar: render.Progress) -> Iterator[Entry]:
+    for entry in entries:
+        yield entry
+        bar.advance()

@@ -1,0 +1,120 @@
+"""A MODEL, CHECKPOINT or STORE argument, in any of its forms: where its graph is and where its variables are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..formats import files
+from ..formats.errors import MissingFileError
+from . import render
+
+if TYPE_CHECKING:
+    from ..formats.entry import Entry
+    from ..formats.graph_file import GraphFile
+
+_SAVED_MODEL_NAMES = ("saved_model.pb", "saved_model.pbtxt")
+_SERVING_TAG = "serve"
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where the parts of a model are.
+
+    Attributes:
+        given: The argument.
+        graph: A graph file or SavedModel directory, or None.
+        variables: A checkpoint prefix or a store, or None.
+        is_checkpoint: Whether `variables` is the prefix of a checkpoint.
+    """
+
+    given: str
+    graph: str | None
+    variables: str | None
+    is_checkpoint: bool = False
+
+
+def find(model: str) -> Located:
+    """Finds the parts of a model: a prefix or any file of a checkpoint, a graph file, a SavedModel, a store.
+
+    Raises:
+        MissingFileError: Nothing is there; lists what was looked for.
+        UnimplementedError: A file of a kind that is not read.
+    """
+    from ..formats import checkpoint_state, registry
+
+    if files.is_directory(model) and any(files.is_file(os.path.join(model, name)) for name in _SAVED_MODEL_NAMES):
+        prefix = os.path.join(model, "variables", "variables")
+        has_variables = files.is_file(f"{prefix}.index")
+        return Located(model, model, prefix if has_variables else None, has_variables)
+    try:
+        resolved = checkpoint_state.resolve_prefix(model)
+    except MissingFileError:
+        if files.is_file(model):
+            is_graph = registry.detect(model).kind == "graph"
+            return Located(model, model, None) if is_graph else Located(model, None, model)
+        if files.is_file(f"{model}.meta"):
+            return Located(model, f"{model}.meta", None)
+        raise
+    if resolved.how:
+        render.message(f"Using {resolved.prefix}, {resolved.how}.")
+    graph = model if model.endswith(".meta") else resolved.meta
+    return Located(model, graph, resolved.prefix, True)
+
+
+def graph_of(located: Located) -> GraphFile:
+    """The graph of a model.
+
+    Raises:
+        MissingFileError: It has none.
+    """
+    from ..formats import graph_file
+
+    if located.graph is None:
+        kind = "checkpoint" if located.is_checkpoint else "store of variables"
+        beside = f" There is no {located.variables}.meta beside it." if located.is_checkpoint else ""
+        raise MissingFileError(
+            f"{located.given} is a {kind} without a graph.{beside} Name the graph file (.meta, .pb), "
+            f"and {located.variables} as its --checkpoint.",
+            path=located.given,
+        )
+    return graph_file.read_graph(located.graph)
+
+
+def serving_graph(file: GraphFile) -> Any:
+    """The MetaGraphDef of a file: the only one, or of a SavedModel the one to serve."""
+    graphs = file.meta_graphs
+    return next((graph for graph in graphs if _SERVING_TAG in graph.meta_info_def.tags), graphs[0])
+
+
+def variables_of(located: Located) -> Mapping[str, Entry]:
+    """The variables of a model, lazy, by name.
+
+    Raises:
+        MissingFileError: It has none.
+        DataLossError: The checkpoint or store is damaged.
+    """
+    from ..formats import registry
+
+    if located.variables is None:
+        raise MissingFileError(
+            f"{located.given} is a graph without a checkpoint: it holds no values of variables. "
+            f"Looked for {located.given.removesuffix('.meta')}.index.",
+            path=located.given,
+        )
+    return registry.open_store(located.variables)
+
+
+def meta_graph_bytes(located: Located) -> bytes | None:
+    """The serialized MetaGraphDef of a model that has one."""
+    from ..formats import protos
+
+    if located.graph is None:
+        return None
+    file = graph_of(located)
+    if not file.meta_graphs:
+        return None
+    encoded: bytes = protos.encode(serving_graph(file))
+    return encoded
