@@ -31,7 +31,7 @@ def value(spec, arrays):
 
 CASES = [
     pytest.param(subject, index, id=f"{subject}-{index}-{case['kernel'].split('.')[1]}")
-    for subject in sorted(path.stem for path in DATA.glob("*.npz"))
+    for subject in sorted({path.stem for path in DATA.glob("*.npz")} - {"random"})
     for index, case in enumerate(load(subject)[0])
 ]
 
