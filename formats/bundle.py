@@ -10,13 +10,12 @@ A partitioned variable's own entry has no bytes but the list of its parts. The w
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import dtypes, files, protos, sniff
-from .entry import Entry, Part
+from .entry import Entry
 from .errors import (
     DataLossError,
     InvalidTypeError,
@@ -28,6 +27,7 @@ from .errors import (
     did_you_mean,
 )
 from .ordered_code import encode_slice_key
+from .parts import Part, Ranges, assemble, part_name
 from .registry import Format
 from .table import read_table
 from .tensor_bytes import decode_tensor, size_problem
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     import numpy as np
 
 READER_VERSION = 1
-Ranges = tuple[tuple[int, int], ...]
 
 
 def open_bundle(prefix: files.Path) -> Bundle:
@@ -133,7 +132,7 @@ class Bundle(Mapping[str, Entry]):
         proto = self._parse(self._entries[name], name)
         if not proto.slices:
             return [entry]
-        return [self._plain(piece, name, _part_name(name, part), part) for piece, part in self._pieces(proto, name)]
+        return [self._plain(piece, name, part_name(name, part), part) for piece, part in self._pieces(proto, name)]
 
     def read_slice(self, name: str, extents: Sequence[tuple[int, int]]) -> np.ndarray[Any, Any]:
         """A slice of a tensor, whatever the parts it is stored in.
@@ -149,9 +148,7 @@ class Bundle(Mapping[str, Entry]):
         """
         entry = self[name]
         part = Part(entry.shape, tuple((int(start), int(length)) for start, length in extents))
-        if len(part.extents) != len(entry.shape) or not all(
-            0 <= a <= b <= size for (a, b), size in zip(part.ranges, entry.shape, strict=True)
-        ):
+        if not part.is_inside:
             raise InvalidValueError(
                 f"{list(part.extents)} (start, length) is not a slice of tensor '{name}' of shape {list(entry.shape)}.",
                 name=name,
@@ -261,10 +258,9 @@ class Bundle(Mapping[str, Entry]):
                     name=name,
                 )
             part = Part(shape, extents)
-            piece = self._parse(value, _part_name(name, part))
-            sizes = tuple(stop - start for start, stop in part.ranges)
-            inside = all(0 <= a <= b <= size for (a, b), size in zip(part.ranges, shape, strict=True))
-            if not inside or sizes != tuple(dim.size for dim in piece.shape.dim) or piece.dtype != proto.dtype:
+            piece = self._parse(value, part_name(name, part))
+            sizes = tuple(dim.size for dim in piece.shape.dim)
+            if not part.is_inside or sizes != part.shape or piece.dtype != proto.dtype:
                 raise DataLossError(
                     f"{self.index_path} is damaged: part {list(extents)} (start, length) does not fit tensor '{name}' of "
                     f"shape {list(shape)}.",
@@ -275,64 +271,18 @@ class Bundle(Mapping[str, Entry]):
 
     def _assemble(self, name: str, wanted: Ranges | None) -> np.ndarray[Any, Any]:
         """The whole of a tensor, or the ranges wanted of it, out of the parts stored."""
-        import numpy as np
-
         proto = self._parse(self._entries[name], name)
         info, shape = self._described(proto, name)
         if not proto.slices:
             whole = self[name].read()
             return whole if wanted is None else whole[tuple(slice(*pair) for pair in wanted)]
+        pieces = [(part, self._plain(piece, name, part_name(name, part), part).read)
+                  for piece, part in self._pieces(proto, name)]
         ranges = wanted if wanted is not None else tuple((0, size) for size in shape)
-        overlaps = []
-        for piece, part in self._pieces(proto, name):
-            common = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(part.ranges, ranges, strict=True))
-            if all(a < b for a, b in common):
-                overlaps.append((common, piece, part))
-        self._check_cover(name, ranges, [common for common, _, _ in overlaps])
-        # Every part is read (so: its bytes are there) before the whole is allocated.
-        values = [
-            self._read(piece, _part_name(name, part), info, tuple(d.size for d in piece.shape.dim))
-            for _, piece, part in overlaps
-        ]
-        result = np.empty(tuple(b - a for a, b in ranges), info.numpy)
-        for (common, _, part), array in zip(overlaps, values, strict=True):
-            target = tuple(slice(a - start, b - start) for (a, b), (start, _) in zip(common, ranges, strict=True))
-            source = tuple(slice(a - start, b - start) for (a, b), (start, _) in zip(common, part.ranges, strict=True))
-            result[target] = array[source]
-        return result
-
-    def _check_cover(self, name: str, ranges: Ranges, parts: list[Ranges]) -> None:
-        """Every element wanted must be in exactly one part."""
-        covered = sum(math.prod(b - a for a, b in part) for part in parts)
-        wanted = math.prod(b - a for a, b in ranges)
-        ordered = sorted(parts)
-        overlapping = any(
-            all(a < d and c < b for (a, b), (c, d) in zip(one, other, strict=True))
-            for at, one in enumerate(ordered)
-            for other in _starting_before(ordered[at + 1 :], one)
-        )
-        if covered != wanted or overlapping:
-            raise DataLossError(
-                f"{self.index_path} is damaged: the parts of tensor '{name}' "
-                f"{'overlap' if overlapping else f'hold {covered} of the {wanted} elements wanted'}.",
-                name=name,
-            )
+        return assemble(pieces, ranges, info, f"Tensor '{name}' of {self.prefix}")
 
     def _shards_of(self, pieces: list[tuple[Any, Part]]) -> str:
         return ", ".join(dict.fromkeys(os.path.basename(self.shard_path(piece.shard_id)) for piece, _ in pieces))
-
-
-def _starting_before(parts: list[Ranges], one: Ranges) -> Iterator[Ranges]:
-    """Those of the sorted `parts` whose first range begins before that of `one` ends."""
-    for other in parts:
-        if one and other[0][0] >= one[0][1]:
-            return
-        yield other
-
-
-def _part_name(name: str, part: Part) -> str:
-    ranges = ", ".join(f"{start}:{stop}" for start, stop in part.ranges)
-    return f"{name}[{ranges}]"
 
 
 def _matches(head: bytes, tail: bytes, path: str) -> bool:

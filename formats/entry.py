@@ -9,62 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from . import dtypes
 from .dtypes import DTypeInfo
-from .errors import InvalidValueError
+from .parts import Part
 
 if TYPE_CHECKING:
     import numpy as np
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Which part of a partitioned variable an entry is.
-
-    Attributes:
-        full_shape: The shape of the whole variable.
-        extents: Per dimension (start, length); a length of -1 is "all of it", which checkpoints
-            spell differently from the same range in numbers.
-    """
-
-    full_shape: tuple[int, ...]
-    extents: tuple[tuple[int, int], ...]
-
-    @property
-    def ranges(self) -> tuple[tuple[int, int], ...]:
-        """Per dimension (start, stop) in numbers."""
-        return tuple(
-            (0, size) if length < 0 else (start, start + length)
-            for (start, length), size in zip(self.extents, self.full_shape, strict=True)
-        )
-
-    @property
-    def is_full(self) -> bool:
-        """Whether it is the whole variable."""
-        return all(pair == (0, size) for pair, size in zip(self.ranges, self.full_shape, strict=True))
-
-    @classmethod
-    def parse(cls, spec: str) -> Part | None:
-        """The part that a `shape_and_slices` string (`"10 3 0,4:-"`) of SaveV2 and RestoreV2 says; None if it is empty.
-
-        Raises:
-            InvalidValueError: Not such a string, or a range outside the shape.
-        """
-        if not spec:
-            return None
-        try:
-            *sizes, ranges = spec.split(" ")
-            shape = tuple(map(int, sizes))
-            extents = tuple((0, -1) if r == "-" else tuple(map(int, r.split(","))) for r in ranges.split(":"))
-            part = cls(shape, tuple((start, length) for start, length in extents))
-            valid = all(0 <= a <= b <= size for (a, b), size in zip(part.ranges, shape, strict=True))
-        except ValueError:
-            valid = False
-        if not valid:
-            raise InvalidValueError(
-                f"'{spec}' is not a shape and slice; it is written like '10 3 0,4:-' (shape, then per dimension "
-                "START,LENGTH or -).",
-                spec=spec,
-            )
-        return part
 
 
 @dataclass(frozen=True, slots=True)

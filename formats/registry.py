@@ -16,6 +16,7 @@ from . import files, sniff
 from .errors import InvalidValueError, UnimplementedError
 
 if TYPE_CHECKING:
+    from .checkpoint_state import ResolvedCheckpoint
     from .entry import Entry
 
 
@@ -65,14 +66,11 @@ def detect(path: files.Path) -> Format:
         UnimplementedError: No format matches; says what the file is where that is known.
     """
     name = os.fspath(path)
-    size = files.file_size(name)
-    head = files.read_head(name, sniff.HEAD)
-    tail = files.read_range(name, max(0, size - sniff.HEAD), sniff.HEAD)
-    matching = [format for format in formats() if format.matches(head, tail, name)]
-    ranked = sorted(matching, key=lambda format: not name.endswith(format.suffixes))
-    if ranked:
-        return ranked[0]
-    kind = sniff.describe(head, tail) or ("empty" if not size else "of a kind that is not known")
+    found = _matching(name)
+    if found is not None:
+        return found
+    head, tail = _ends(name)
+    kind = sniff.describe(head, tail) or ("of a kind that is not known" if head else "empty")
     known = ", ".join(format.name for format in formats())
     raise UnimplementedError(f"{name} is {kind}; the formats that are read are: {known}.", path=name, found=kind)
 
@@ -85,20 +83,22 @@ def open_store(path: files.Path) -> Mapping[str, Entry]:
         UnimplementedError: A file, but no store of variables.
         DataLossError: Damaged.
     """
-    from . import bundle, checkpoint_state
+    from . import checkpoint_state
 
     name = os.fspath(path)
-    if files.is_file(name) and not checkpoint_state.is_checkpoint_path(name):
-        format = detect(name)
-        if format.kind == "store":
+    if files.is_file(name):
+        format = _matching(name, "store")
+        if format is not None:
             store: Mapping[str, Entry] = format.read(name)
             return store
-        if not name.endswith(".meta"):
-            raise UnimplementedError(
-                f"{name} is a {format.name} file: it holds no variables. Name a checkpoint, .h5 or .npz file.",
-                path=name,
-            )
-    return bundle.open_bundle(checkpoint_state.resolve_prefix(name).prefix)
+    return open_checkpoint(checkpoint_state.resolve_prefix(name))
+
+
+def open_checkpoint(resolved: ResolvedCheckpoint) -> Mapping[str, Entry]:
+    """The tensors of a checkpoint of either generation; errors as `open_store`."""
+    from . import bundle, v1
+
+    return bundle.open_bundle(resolved.prefix) if resolved.version == 2 else v1.open_v1(resolved.prefix)
 
 
 def write_store(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | None = None) -> Format:
@@ -130,3 +130,17 @@ def write_store(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | 
     assert chosen.write is not None
     chosen.write(name, entries, meta_graph=meta_graph)
     return chosen
+
+
+def _matching(path: str, kind: str | None = None) -> Format | None:
+    """The format (of a kind) that the content of a file is in; the suffix decides between several."""
+    head, tail = _ends(path)
+    candidates = [format for format in formats() if kind in (None, format.kind)]
+    matching = [format for format in candidates if format.matches(head, tail, path)]
+    return min(matching, key=lambda format: not path.endswith(format.suffixes), default=None)
+
+
+def _ends(path: str) -> tuple[bytes, bytes]:
+    """The first and the last bytes of a file."""
+    size = files.file_size(path)
+    return files.read_head(path, sniff.HEAD), files.read_range(path, max(0, size - sniff.HEAD), sniff.HEAD)

@@ -57,7 +57,7 @@ def to_array(proto: Any, what: str = "a tensor") -> np.ndarray[Any, Any]:
     if content and info.kind not in ("string", "handle"):
         array = _from_content(content, info, shape, count, what)
     else:
-        array = _from_values(_typed_values(proto, info, content, what), info, shape, count, what)
+        array = _from_values(typed_values(proto, info, content, what), info, shape, count, what)
     array.setflags(write=False)
     return array if array.shape == shape else np.reshape(array, shape)
 
@@ -182,7 +182,7 @@ def _from_content(
     return _from_little_endian(np.frombuffer(content, _stored_dtype(info)), info).reshape(shape)
 
 
-def _typed_values(proto: Any, info: dtypes.DTypeInfo, content: bytes, what: str) -> np.ndarray[Any, Any]:
+def typed_values(proto: Any, info: dtypes.DTypeInfo, content: bytes, what: str) -> np.ndarray[Any, Any]:
     """The values in the field of the type, one-dimensional; possibly fewer than elements."""
     import numpy as np
 

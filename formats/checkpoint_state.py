@@ -1,0 +1,337 @@
+"""The `checkpoint` state file, and from any path that means a checkpoint to its prefix.
+
+The state file is the text of a `tensorflow.CheckpointState`. It often names places that do not exist
+any more (the author's machine, steps that were not kept), so what it says is looked up, then looked
+up beside it, then given up for the newest checkpoint that is complete; the answer says which.
+"""
+
+from __future__ import annotations
+
+import ntpath
+import os
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from . import files, protos, sniff
+from .errors import DataLossError, InvalidValueError, MissingFileError, OpError, bullets
+
+STATE_NAME = "checkpoint"
+_SHARD = re.compile(r"(?P<prefix>.*)\.data-\d{5}-of-(?P<count>\d{5})", re.DOTALL)
+_V1_SHARD = re.compile(r"(?P<prefix>.*)-(\d{5}|\?{5})-of-(?P<count>\d{5})", re.DOTALL)
+_STEP = re.compile(r"-(\d+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointState:
+    """What a state file says, with paths joined to its directory; the fields of TensorFlow's message."""
+
+    model_checkpoint_path: str
+    all_model_checkpoint_paths: tuple[str, ...] = ()
+    all_model_checkpoint_timestamps: tuple[float, ...] = ()
+    last_preserved_timestamp: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedCheckpoint:
+    """A checkpoint that exists.
+
+    Attributes:
+        prefix: Its prefix (of a first-generation checkpoint: its file, or the pattern of its files).
+        index: Its `.index` (of a first-generation checkpoint: its first file).
+        meta: Its `.meta`, if there is one.
+        how: How it was found, to be told where it is not plain ("" where the path named it).
+        version: 2, or 1 for the first generation.
+    """
+
+    prefix: str
+    index: str
+    meta: str | None
+    how: str = ""
+    version: int = 2
+
+
+@dataclass(slots=True)
+class _Search:
+    """What was looked for, for the error at the end."""
+
+    tried: list[str] = field(default_factory=list)
+
+    def at(self, prefix: str, how: str = "") -> ResolvedCheckpoint | None:
+        """The checkpoint of this very prefix, if it exists."""
+        if files.is_file(f"{prefix}.index"):
+            return ResolvedCheckpoint(prefix, f"{prefix}.index", _meta_beside(prefix), how)
+        if prefix and not prefix.endswith("/"):
+            shards = _v1_files(prefix)
+            if shards:
+                return ResolvedCheckpoint(prefix, shards[0], _meta_beside(prefix), how, version=1)
+        if f"{prefix}.index" not in self.tried:
+            self.tried.append(f"{prefix}.index")
+        return None
+
+
+def resolve_prefix(path: files.Path, latest_filename: str = STATE_NAME) -> ResolvedCheckpoint:
+    """The checkpoint that a path means.
+
+    Any of: the prefix; its `.index`, `.meta` or `.data-…-of-…` file; `PREFIX-00000-of-00001` where
+    only `PREFIX.index` can be meant; the state file; a directory (what its state file names, else the
+    newest complete checkpoint in it); a SavedModel directory; a file of a first-generation
+    checkpoint. Paths are literal; the pattern `PREFIX-?????-of-NNNNN` of first-generation names is
+    the one exception.
+
+    Args:
+        path: The path.
+        latest_filename: What the state file is called.
+
+    Raises:
+        MissingFileError: None of these; lists what was looked for and what is there.
+        DataLossError: A state file that is not one.
+    """
+    name = os.fspath(path)
+    search = _Search()
+    if files.is_directory(name):
+        found = _in_directory(name, latest_filename, search)
+    else:
+        found = search.at(name) or _from_file_name(name, search)
+        if found is None and files.is_file(name) and _is_state(name):
+            found = _from_state(os.path.dirname(name), os.path.basename(name), search)
+    if found is None:
+        raise _not_found(name, search)
+    return found
+
+
+def read_state(directory: files.Path, latest_filename: str = STATE_NAME) -> CheckpointState | None:
+    """What the state file of a directory says, relative paths joined to the directory; None without one.
+
+    Raises:
+        DataLossError: It is not a state file; says the line.
+    """
+    path = os.path.join(directory, latest_filename)
+    if not files.is_file(path):
+        return None
+    try:
+        text = files.read_bytes(path).decode()
+        message = protos.parse_text(protos.CheckpointState, text, path)
+    except (UnicodeDecodeError, InvalidValueError) as error:
+        raise DataLossError(f"{path} is not a checkpoint state file: {error}", path=path) from error
+    return CheckpointState(
+        os.path.join(directory, message.model_checkpoint_path) if message.model_checkpoint_path else "",
+        tuple(os.path.join(directory, one) for one in message.all_model_checkpoint_paths),
+        tuple(message.all_model_checkpoint_timestamps),
+        message.last_preserved_timestamp,
+    )
+
+
+def write_state(
+    directory: files.Path,
+    model_checkpoint_path: str,
+    all_model_checkpoint_paths: Sequence[str] = (),
+    save_relative_paths: bool = False,
+    latest_filename: str = STATE_NAME,
+) -> None:
+    """Writes the state file of a directory atomically, as TensorFlow does.
+
+    Absolute paths stay absolute unless `save_relative_paths`; relative ones are rewritten to be
+    relative to a relative `directory`. The newest path is put last in the list if it is not.
+
+    Raises:
+        InvalidValueError: The state file would overwrite the checkpoint.
+        OpError: The file cannot be written.
+    """
+    folder = os.fspath(directory)
+    every = list(all_model_checkpoint_paths)
+    if not every or every[-1] != model_checkpoint_path:
+        every.append(model_checkpoint_path)
+
+    def stored(path: str) -> str:
+        absolute = os.path.isabs(path)
+        if (absolute and save_relative_paths) or (not absolute and not os.path.isabs(folder)):
+            relative = os.path.relpath(path, folder or ".")
+            # relpath drops the slash that tells an empty base name from a file
+            return relative + "/" if path.endswith("/") else relative
+        return path
+
+    target = os.path.join(folder, latest_filename)
+    if target == model_checkpoint_path or stored(model_checkpoint_path) == latest_filename:
+        raise InvalidValueError(
+            f"Save path '{model_checkpoint_path}' conflicts with path used for checkpoint state. "
+            "Please use a different save path.",
+            path=target,
+        )
+    message = protos.CheckpointState(
+        model_checkpoint_path=stored(model_checkpoint_path), all_model_checkpoint_paths=map(stored, every)
+    )
+    files.write_bytes(target, protos.format_text(message).encode())
+
+
+def latest_checkpoint(directory: files.Path, latest_filename: str = STATE_NAME) -> str | None:
+    """The prefix that a directory's state file names, if that checkpoint exists, else None.
+
+    As TensorFlow's, but a checkpoint that was moved together with its state file is found. A state
+    file that cannot be read is a Python warning and None.
+    """
+    try:
+        state = read_state(directory, latest_filename)
+    except OpError as error:
+        warnings.warn(str(error), stacklevel=2)
+        return None
+    if state is None or not state.model_checkpoint_path:
+        return None
+    found = _named(state.model_checkpoint_path, os.fspath(directory), "", _Search())
+    return found.prefix if found else None
+
+
+def complete_checkpoints(directory: files.Path) -> list[str]:
+    """The prefixes of the V2 checkpoints in a directory whose files are all there, oldest first.
+
+    Of two written at the same time the one with the higher step number in its name is the later.
+    """
+    folder = os.fspath(directory)
+    names = files.list_directory(folder or ".")
+    present: dict[str, set[tuple[str, int]]] = {}
+    for name in names:
+        match = _SHARD.fullmatch(name)
+        if match:
+            present.setdefault(match["prefix"], set()).add((name, int(match["count"])))
+    found = []
+    for name in names:
+        if not name.endswith(".index"):
+            continue
+        base = name.removesuffix(".index")
+        counts = [count for _, count in present.get(base, ())]
+        if any(counts.count(count) == count for count in counts):
+            step = _STEP.search(base)
+            when = os.stat(os.path.join(folder, name)).st_mtime_ns
+            found.append((when, int(step[1]) if step else -1, os.path.join(folder, base)))
+    return [prefix for _, _, prefix in sorted(found)]
+
+
+def _in_directory(name: str, latest_filename: str, search: _Search) -> ResolvedCheckpoint | None:
+    if files.is_file(os.path.join(name, latest_filename)):
+        return _from_state(name, latest_filename, search)
+    search.tried.append(os.path.join(name, latest_filename))
+    saved_model = [os.path.join(name, f"saved_model.{suffix}") for suffix in ("pb", "pbtxt")]
+    if any(map(files.is_file, saved_model)):
+        return search.at(os.path.join(name, "variables", "variables"), f"the variables of the SavedModel {name}")
+    newest = _newest(name, f"the newest complete checkpoint in {name}")
+    if newest is None:
+        search.tried.append(os.path.join(name, "*.index with all its data files"))
+    return newest
+
+
+def _newest(directory: str, how: str) -> ResolvedCheckpoint | None:
+    complete = complete_checkpoints(directory)
+    return _Search().at(complete[-1], how) if complete else None
+
+
+def _from_state(directory: str, filename: str, search: _Search) -> ResolvedCheckpoint | None:
+    """What the state file means, or stands in for what it means."""
+    state_path = os.path.join(directory, filename)
+    state = read_state(directory, filename)
+    named = state.model_checkpoint_path if state else ""
+    if named:
+        found = _named(named, directory, state_path, search)
+        if found is not None:
+            return found
+    why = f"{state_path} names {named}, which does not exist" if named else f"{state_path} names none"
+    return _newest(directory or ".", f"the newest complete checkpoint beside {state_path} ({why})")
+
+
+def _named(named: str, directory: str, state_path: str, search: _Search) -> ResolvedCheckpoint | None:
+    """The checkpoint a state file names, or the one of that base name beside the state file."""
+    found = search.at(named, f"named by {state_path}")
+    if found is not None:
+        return found
+    base = ntpath.basename(named)  # splits at both kinds of slash: the author may have used Windows
+    how = f"of the name in {state_path}, but beside it ({named} does not exist)"
+    return search.at(os.path.join(directory, base), how)
+
+
+def _from_file_name(name: str, search: _Search) -> ResolvedCheckpoint | None:
+    """The checkpoint that a file belongs to, by the file's name."""
+    for suffix in (".index", ".meta"):
+        if name.endswith(suffix):
+            return search.at(name.removesuffix(suffix)) or _v1_of_meta(name)
+    match = _SHARD.fullmatch(name)
+    if match:
+        return search.at(match["prefix"])
+    match = _V1_SHARD.fullmatch(name)
+    if match:
+        prefix = match["prefix"]
+        return search.at(prefix, f"{name} does not exist; {prefix} does")
+    return None
+
+
+def _v1_of_meta(name: str) -> ResolvedCheckpoint | None:
+    """The sharded first-generation checkpoint beside `export.meta`: `export-?????-of-NNNNN`."""
+    prefix = name.removesuffix(".meta")
+    folder, base = os.path.split(prefix)
+    if not name.endswith(".meta") or not files.is_directory(folder or "."):
+        return None
+    for other in files.list_directory(folder or "."):
+        match = _V1_SHARD.fullmatch(other)
+        if match and match["prefix"] == base:
+            pattern = f"{prefix}-?????-of-{match['count']}"
+            shards = _v1_files(pattern)
+            if shards:
+                return ResolvedCheckpoint(pattern, shards[0], _meta_beside(prefix), "", version=1)
+    return None
+
+
+def _v1_files(prefix: str) -> list[str]:
+    """The files of a first-generation checkpoint: the literal one, or those of a pattern."""
+    if files.is_file(prefix):
+        return [prefix] if _is_table(prefix) and not prefix.endswith(".index") else []
+    match = _V1_SHARD.fullmatch(prefix)
+    if not match or "?????" not in prefix:
+        return []
+    count = int(match["count"])
+    if count > 100_000:
+        return []
+    shards = [f"{match['prefix']}-{shard:05d}-of-{match['count']}" for shard in range(count)]
+    return shards if all(map(files.is_file, shards)) and all(map(_is_table, shards)) else []
+
+
+def v1_files(prefix: str) -> list[str]:
+    """The files of the first-generation checkpoint that `ResolvedCheckpoint.prefix` names."""
+    return _v1_files(prefix)
+
+
+def _meta_beside(prefix: str) -> str | None:
+    match = _V1_SHARD.fullmatch(prefix)
+    for base in (prefix, match["prefix"] if match else prefix):
+        if files.is_file(f"{base}.meta"):
+            return f"{base}.meta"
+    return None
+
+
+def _is_table(path: str) -> bool:
+    size = files.file_size(path)
+    return size >= 48 and files.read_range(path, size - 8, 8) == sniff.TABLE_MAGIC
+
+
+def _is_state(path: str) -> bool:
+    head = files.read_head(path, sniff.HEAD)
+    return os.path.basename(path) == STATE_NAME or sniff.text_proto_field(head) in (
+        "model_checkpoint_path",
+        "all_model_checkpoint_paths",
+    )
+
+
+def _not_found(name: str, search: _Search) -> MissingFileError:
+    """The error that lists what was looked for, and what lies there."""
+    folder = name if files.is_directory(name) else os.path.dirname(name) or "."
+    found: list[str] = []
+    if files.is_directory(folder):
+        found = [one for one in files.list_directory(folder) if not files.is_temporary(one)]
+        there = f"{folder} holds:{bullets(found, 20)}" if found else f"{folder} is empty."
+    else:
+        there = f"The directory {folder} does not exist."
+    what = "is not part of a checkpoint" if files.is_file(name) else "is not a checkpoint"
+    return MissingFileError(
+        f"{name} {what}. Looked for:{bullets(search.tried, 20)}\n{there}",
+        path=name,
+        looked_for=search.tried,
+        found=found[:50],
+    )
