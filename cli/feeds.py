@@ -260,7 +260,35 @@ def _read_npy(feed: Feed, path: Path, _: str | None) -> Any:
 
 def _read_store(feed: Feed, path: Path, key: str | None) -> Any:
     """One array of an npz or HDF5 file: the one named, else called as the tensor is, else the only one."""
-    raise NotImplementedError
+    from ..formats import registry
+
+    store = registry.open_store(str(path))
+    wanted = key if key is not None else feed.name
+    plain = wanted.removeprefix("/").removesuffix(":0")
+    for name in (wanted, wanted.removeprefix("/"), plain, f"{plain}:0"):
+        if name in store:
+            return store[name].read()
+    names = list(store)
+    if key is not None:
+        raise MissingNameError(
+            f"{feed.option}: there is no '{key}' in {path}.{did_you_mean(plain, names)}{_holds(names)}",
+            path=str(path),
+            key=key,
+            keys=names,
+        )
+    if len(names) == 1:
+        return store[names[0]].read()
+    raise InvalidValueError(
+        f"{feed.option}: {path} holds {'several arrays' if names else 'no array'}; say which, "
+        f"as in --feed {feed.name}={path}:KEY.{_holds(names)}",
+        path=str(path),
+        keys=names,
+    )
+
+
+def _holds(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    return f" It holds: {', '.join(names[:20])}{more}." if names else ""
 
 
 def _read_csv(feed: Feed, path: Path, _: str | None) -> Any:
@@ -315,4 +343,3 @@ _READERS: dict[str, Callable[[Feed, Path, str | None], Any]] = {
     ".csv": _read_csv,
     ".json": _read_json,
 }
-

@@ -1,4 +1,4 @@
-"""A MODEL, CHECKPOINT or STORE argument, in any of its forms: where its graph is and where its variables are."""
+"""A MODEL, CHECKPOINT or STORE argument, in any of its forms: where are its graph and its variables?"""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def find(model: str) -> Located:
     """
     from ..formats import checkpoint_state, registry
 
-    if files.is_directory(model) and any(files.is_file(os.path.join(model, name)) for name in _SAVED_MODEL_NAMES):
+    if files.is_directory(model) and any(
+        files.is_file(os.path.join(model, name)) for name in _SAVED_MODEL_NAMES
+    ):
         prefix = os.path.join(model, "variables", "variables")
         has_variables = files.is_file(f"{prefix}.index")
         return Located(model, model, prefix if has_variables else None, has_variables)

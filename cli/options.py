@@ -96,3 +96,10 @@ checkpoint = click.option(
     metavar="CHECKPOINT",
     help="Take the variables from this checkpoint instead of the model's own.",
 )
+
+allow_files = click.option(
+    "--allow-files",
+    multiple=True,
+    metavar="DIR",
+    help="Let the graph's own ops read and write files below DIR; none by default. Repeatable.",
+)

@@ -44,7 +44,12 @@ def facts(pairs: Iterable[tuple[str, object]]) -> None:
 
 
 def table(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    right: Iterable[str] = (),
+    err: bool = False,
 ) -> None:
     """A table with a title.
 
@@ -53,23 +58,26 @@ def table(
         columns: The headings.
         rows: As many cells each as there are headings; None is an empty cell.
         right: The headings of columns of numbers, which are aligned to the right.
+        err: Show it on stderr, beside the answer.
     """
     cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
     numbers = set(right)
-    if on_terminal():
-        _rich_table(title, columns, cells, numbers)
+    if sys.stderr.isatty() if err else on_terminal():
+        _rich_table(title, columns, cells, numbers, err)
         return
     widths = [max([len(head), *(len(row[i]) for row in cells)]) for i, head in enumerate(columns)]
-    click.echo(f"\n{title}")
+    click.echo(f"\n{title}", err=err)
     for row in [list(columns), *cells]:
         padded = [
             cell.rjust(width) if head in numbers else cell.ljust(width)
             for cell, width, head in zip(row, widths, columns, strict=True)
         ]
-        click.echo(("  " + "  ".join(padded)).rstrip())
+        click.echo(("  " + "  ".join(padded)).rstrip(), err=err)
 
 
-def _rich_table(title: str, columns: Sequence[str], rows: list[list[str]], numbers: set[str]) -> None:
+def _rich_table(
+    title: str, columns: Sequence[str], rows: list[list[str]], numbers: set[str], err: bool
+) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -80,7 +88,7 @@ def _rich_table(title: str, columns: Sequence[str], rows: list[list[str]], numbe
         drawn.add_column(head, justify="right" if head in numbers else "left", overflow="fold")
     for row in rows:
         drawn.add_row(*map(Text, row))  # a name such as a[0] is no markup
-    Console(highlight=False).print(drawn)
+    Console(highlight=False, stderr=err).print(drawn)
 
 
 def document(value: Any) -> None:

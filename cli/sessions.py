@@ -9,6 +9,7 @@ from typing import Any
 
 from ..formats.errors import MissingNameError, bullets, did_you_mean
 from . import models
+from .feeds import Feed
 
 INIT_COLLECTIONS = ("saved_model_main_op", "legacy_init_op", "table_initializer")
 """What a SavedModel runs after its variables are restored; the first that the graph has counts."""
@@ -34,7 +35,9 @@ class Running:
 
 
 @contextmanager
-def open_model(model: str, *, checkpoint: str | None = None, allow_files: Sequence[str] = ()) -> Iterator[Running]:
+def open_model(
+    model: str, *, checkpoint: str | None = None, allow_files: Sequence[str] = ()
+) -> Iterator[Running]:
     """The graph of `model` in a session, variables restored from its checkpoint.
 
     Args:
@@ -46,7 +49,6 @@ def open_model(model: str, *, checkpoint: str | None = None, allow_files: Sequen
         MissingFileError: No graph, or no such checkpoint.
     """
     from .. import graphcore as tf
-
 
     located = models.find(model)
     file = models.graph_of(located)
@@ -65,7 +67,36 @@ def open_model(model: str, *, checkpoint: str | None = None, allow_files: Sequen
         yield Running(graph, session, saver, signatures, located)
 
 
-def tensors_named(graph: Any, names: Sequence[str]) -> list[Any]:
+def is_tensor(item: Any) -> bool:
+    """Whether a named thing is a tensor, not an operation without outputs."""
+    return hasattr(item, "value_index")
+
+
+def fed_arrays(graph: Any, feeds: Sequence[Feed], batch: int | None = None) -> dict[Any, Any]:
+    """The array for each fed tensor, read, converted and checked against its dtype and shape.
+
+    Args:
+        graph: A `graphcore.Graph`.
+        feeds: What to feed.
+        batch: Rows that are fed at a time: axis 0 may be longer where the tensor's is `batch`.
+
+    Raises:
+        MissingNameError: Some tensors do not exist.
+        InvalidValueError: A value does not fit its tensor.
+    """
+    from .feeds import load, to_array
+
+    fed = {}
+    for feed, tensor in zip(feeds, named(graph, [feed.name for feed in feeds]), strict=True):
+        shape = tensor.get_shape()
+        dims = None if shape.ndims is None else shape.as_list()
+        if batch is not None and dims and dims[0] == batch:
+            dims = [None, *dims[1:]]
+        fed[tensor] = to_array(feed, load(feed), tensor.dtype.base_dtype.as_numpy_dtype, dims)
+    return fed
+
+
+def named(graph: Any, names: Sequence[str]) -> list[Any]:
     """The tensor or operation of each name; `y` is `y:0`, or the operation where it has no outputs.
 
     Raises:
@@ -84,7 +115,9 @@ def tensors_named(graph: Any, names: Sequence[str]) -> list[Any]:
         elif not colon:
             found.append(operation)
         else:
-            wrong.append(f"'{name}': operation '{op_name}' ({operation.type}) has {len(operation.outputs)} outputs.")
+            wrong.append(
+                f"'{name}': operation '{op_name}' ({operation.type}) has {len(operation.outputs)} outputs."
+            )
     if wrong:
         raise MissingNameError(f"The graph has no such tensor:{bullets(wrong)}", names=list(names))
     return found

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from .. import locate, options, render
+from .. import options
 
 
 @options.command
@@ -18,7 +16,13 @@ from .. import locate, options, render
 @click.option("--stats", is_flag=True, help="Least, greatest, mean and NaN count of each stored tensor.")
 @options.as_json
 def command(
-    path: str | None, tensors: bool, ops: bool, graph: bool, values: tuple[str, ...], stats: bool, as_json: bool
+    path: str | None,
+    tensors: bool,
+    ops: bool,
+    graph: bool,
+    values: tuple[str, ...],
+    stats: bool,
+    as_json: bool,
 ) -> None:
     """Show what is in PATH: a model, a checkpoint in any form of its name, a graph file or a store.
 
@@ -34,3 +38,4 @@ def command(
     "bytes"}; keys that do not apply are absent, an unknown dimension is null. --tensors, --graph,
     --values and --stats add keys of their names.
     """
+    raise NotImplementedError

@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 
 @options.command
 @click.argument("model", required=False)
-@click.option("-o", "--output", required=True, metavar="OUT", help="A checkpoint prefix, or NAME.h5 or NAME.npz.")
-@click.option("--only", multiple=True, metavar="PATTERN", help="Only variables that match (* and ?). Repeatable.")
+@click.option(
+    "-o", "--output", required=True, metavar="OUT", help="A checkpoint prefix, or NAME.h5 or NAME.npz."
+)
+@click.option(
+    "--only", multiple=True, metavar="PATTERN", help="Only variables that match (* and ?). Repeatable."
+)
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="No variables that match. Repeatable.")
 @click.option("--dtype", metavar="DTYPE", help="Store floating-point variables as this dtype, e.g. float16.")
 @click.option("--shards", type=click.IntRange(1), help="Data files of the checkpoint.")
@@ -56,15 +60,31 @@ def command(
     whole = len(names) == len(stored) and kept_dtype is None
     meta_graph = models.meta_graph_bytes(located) if whole else None
     with render.progress(f"Saving {len(entries)} variables", len(entries)) as bar:
-        written = registry.write_store(output, _counted(entries, bar), meta_graph=meta_graph)
+        if shards is None:
+            written = registry.write_store(output, _counted(entries, bar), meta_graph=meta_graph).name
+        else:
+            written = _write_shards(output, _counted(entries, bar), shards, meta_graph)
     total = sum(entry.nbytes for entry in entries)
     if as_json:
         rows = [
-            {"name": e.name, "dtype": e.dtype.name, "shape": list(e.shape), "bytes": e.nbytes} for e in entries
+            {"name": e.name, "dtype": e.dtype.name, "shape": list(e.shape), "bytes": e.nbytes}
+            for e in entries
         ]
-        render.document({"output": output, "format": written.name, "variables": rows, "bytes": total})
+        render.document({"output": output, "format": written, "variables": rows, "bytes": total})
     else:
-        render.line(f"Wrote {len(entries)} variables, {render.size(total)}, to {output} ({written.name}).")
+        render.line(f"Wrote {len(entries)} variables, {render.size(total)}, to {output} ({written}).")
+
+
+def _write_shards(output: str, entries: Iterator[Entry], shards: int, meta_graph: bytes | None) -> str:
+    """A checkpoint of several data files."""
+    from ...formats import bundle, files
+
+    if output.endswith((".h5", ".hdf5", ".npz")):
+        raise click.UsageError(f"--shards is for checkpoints; {output} is one file.")
+    bundle.write_bundle(output, entries, shards)
+    if meta_graph is not None:
+        files.write_bytes(f"{output}.meta", meta_graph)
+    return bundle.FORMAT.name
 
 
 def _floating(name: str | None) -> DTypeInfo | None:
@@ -100,7 +120,8 @@ def _selected(entries: Mapping[str, Entry], only: Sequence[str], exclude: Sequen
     kept = [
         name
         for name in entries
-        if (not only or any(fnmatchcase(name, p) for p in only)) and not any(fnmatchcase(name, p) for p in exclude)
+        if (not only or any(fnmatchcase(name, p) for p in only))
+        and not any(fnmatchcase(name, p) for p in exclude)
     ]
     if not kept:
         raise MissingNameError("The patterns leave no variable to save.", variables=len(entries))
