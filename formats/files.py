@@ -71,6 +71,12 @@ def map_bytes(path: Path) -> mmap.mmap | bytes:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
+def open_binary(path: Path) -> IO[bytes]:
+    """A file open for reading; the caller closes it. Errors as `read_bytes`."""
+    with os_errors(path, "read"):
+        return open(path, "rb")  # noqa: PTH123, SIM115
+
+
 def file_size(path: Path) -> int:
     """Bytes in a file. Errors as `read_bytes`."""
     with os_errors(path, "read"):
@@ -158,20 +164,29 @@ class Replacement:
                 temporary = ""  # a device or pipe: nothing to replace
                 file: IO[bytes] = open(final, "wb")  # noqa: PTH123, SIM115
             else:
-                folder, name = os.path.split(final)
-                temporary = os.path.join(folder, f"{name[:200]}.sgtmp-{secrets.token_hex(4)}")
+                temporary = _temporary_name(final)
                 file = open(temporary, "xb")  # noqa: PTH123, SIM115
             self._pending.append((final, temporary, file))
             return _Checked(file, final) if fault_hook else file  # type: ignore[return-value]
+
+    def reserve(self, path: Path) -> str:
+        """The name of an empty file that becomes `path`, for a library that opens by name."""
+        file = self.open(path)
+        file.close()
+        temporary = self._pending[-1][1]
+        if not temporary:
+            raise InvalidValueError(f"Cannot write {path}: it is not a regular file.", path=os.fspath(path))
+        return temporary
 
     def commit(self) -> None:
         """Syncs all files, then renames each over its final name, in the order they were opened."""
         for final, temporary, file in self._pending:
             with os_errors(final, "write"):
-                file.flush()
+                if not file.closed:
+                    file.flush()
                 if temporary:
                     _fault("sync", final)
-                    os.fsync(file.fileno())
+                    _sync(temporary if file.closed else file)
                 file.close()
         backups: list[tuple[str, str | None]] = []
         try:
@@ -208,7 +223,7 @@ class Replacement:
     @staticmethod
     def _keep_old(final: str) -> str | None:
         """A second name of the file that is about to be replaced, where the file system has links."""
-        backup = f"{final[:-1] if len(os.path.basename(final)) > 240 else final}.sgtmp-{secrets.token_hex(4)}"
+        backup = _temporary_name(final)
         with suppress(OSError):
             os.link(final, backup)
             return backup
@@ -344,6 +359,19 @@ class _Checked:
 def _fault(step: str, path: Path) -> None:
     if fault_hook is not None:
         fault_hook(step, os.fspath(path))
+
+
+def _temporary_name(final: str) -> str:
+    folder, name = os.path.split(final)
+    return os.path.join(folder, f"{name[:60]}.sgtmp-{secrets.token_hex(4)}")  # short: names end at 255 bytes
+
+
+def _sync(file: IO[bytes] | str) -> None:
+    if isinstance(file, str):
+        with open(file, "rb+") as opened:  # noqa: PTH123
+            os.fsync(opened.fileno())
+    else:
+        os.fsync(file.fileno())
 
 
 def _sync_directory(folder: str) -> None:

@@ -1,0 +1,284 @@
+"""The HDF5 store: one dataset per variable, readable with h5py alone.
+
+    /<name>:0                  the variable; `:0` keeps `w` and `w/Adam` apart, as in Keras's files
+    /__sgtool__/entry_<n>      one whose name HDF5 cannot hold, with the attribute `sgtool_name`
+    /__sgtool__/meta_graph     the serialized MetaGraphDef, as bytes (an attribute ends at 64 KB)
+
+Attributes of a dataset: `sgtool_dtype` where HDF5 lacks the dtype (bfloat16 is stored as uint16,
+float8, int4 and the quantized types as integers of their size), `sgtool_crc32c` the checksum that a
+checkpoint would have. Strings are HDF5's variable-length strings, or, where one holds a NUL, arrays
+of uint8. The file format is that of HDF5 1.8, whose metadata has checksums. Files of others (Keras
+weights) are read too: every dataset by its path.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from . import dtypes, files
+from .entry import Entry
+from .errors import (
+    DataLossError,
+    InvalidTypeError,
+    InvalidValueError,
+    MissingNameError,
+    OpError,
+    bullets,
+    did_you_mean,
+)
+from .registry import Format
+from .tensor_bytes import check_writable, encode_tensor, values_of
+from .tensor_proto import object_array
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_GROUP = "__sgtool__"
+_META_GRAPH = f"/{_GROUP}/meta_graph"
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_STORED_AS = {"bfloat16": "uint16", "float8_e5m2": "uint8", "float8_e4m3fn": "uint8", "int4": "int8", "uint4": "uint8"}
+_EXPANSION = 1100
+"""Bytes that one stored byte can stand for: the best that deflate does is 1032."""
+
+
+def open_hdf5(path: files.Path) -> Hdf5Store:
+    """Opens an HDF5 file and lists its datasets.
+
+    Raises:
+        MissingFileError: No such file.
+        DataLossError: Not HDF5, or damaged.
+    """
+    return Hdf5Store(os.fspath(path))
+
+
+class Hdf5Store(Mapping[str, Entry]):
+    """The datasets of an HDF5 file by variable name, sorted.
+
+    Attributes:
+        path: The file.
+        meta_graph: The serialized MetaGraphDef kept with them, or None.
+        skipped: Datasets that are not tensors, and why.
+    """
+
+    def __init__(self, path: str) -> None:
+        import h5py
+
+        self.path = path
+        self.skipped: dict[str, str] = {}
+        self.meta_graph: bytes | None = None
+        entries: dict[str, Entry] = {}
+        files.file_size(path)  # ours, not h5py's, error if it is not there
+        with _h5_errors(path):
+            self._file = h5py.File(path, "r")
+            found: list[Any] = []
+            self._file.visititems(lambda _, node: found.append(node) if isinstance(node, h5py.Dataset) else None)
+            for dataset in found:
+                if dataset.name == _META_GRAPH:
+                    self.meta_graph = dataset[...].tobytes()
+                    continue
+                entry = self._entry(dataset)
+                if entry is not None:
+                    if entry.name in entries:
+                        raise DataLossError(f"{path}: two datasets are called '{entry.name}'.", path=path)
+                    entries[entry.name] = entry
+        self._entries = dict(sorted(entries.items()))
+
+    def __getitem__(self, name: str) -> Entry:
+        if name not in self._entries:
+            why = f" It is there, but {self.skipped[name]}." if name in self.skipped else ""
+            raise MissingNameError(
+                f"'{name}' is not in {self.path}.{why or did_you_mean(name, self._entries)}", name=name, path=self.path
+            )
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The entry, or `default`."""
+        return self._entries.get(name, default)
+
+    def _entry(self, dataset: Any) -> Entry | None:
+        attributes = dataset.attrs
+        path = dataset.name
+        if "sgtool_name" in attributes:
+            name = bytes(attributes["sgtool_name"]).decode("utf-8", "surrogateescape")
+        else:
+            name = path.removeprefix("/").removesuffix(":0")
+        info, why = _dtype_of(dataset, attributes)
+        if info is None:
+            self.skipped[name] = why
+            return None
+        crc = int(attributes["sgtool_crc32c"]) if "sgtool_crc32c" in attributes else None
+        where = f"{os.path.basename(self.path)}, dataset {path}"
+        return Entry(name, info, dataset.shape, dataset.nbytes, where, lambda: self._read(dataset, name, info, crc))
+
+    def _read(self, dataset: Any, name: str, info: dtypes.DTypeInfo, crc: int | None) -> np.ndarray[Any, Any]:
+        import numpy as np
+
+        with _h5_errors(self.path, name):
+            raw = dataset[...]
+        if info.kind == "string":
+            array = np.empty(dataset.shape, object)
+            flat = [one.encode() if isinstance(one, str) else bytes(one) for one in raw.reshape(-1)]
+            array.reshape(-1)[:] = flat
+        elif info.name in _STORED_AS:
+            array = np.ascontiguousarray(raw, _STORED_AS[info.name]).view(info.numpy)
+        else:
+            array = raw.astype(info.numpy, copy=False)
+        array = array.reshape(dataset.shape)
+        if crc is not None and encode_tensor(array, info)[1] != crc:
+            raise DataLossError(
+                f"{self.path} is damaged: the values of '{name}' do not match their checksum.", path=self.path, name=name
+            )
+        return array
+
+
+def _dtype_of(dataset: Any, attributes: Any) -> tuple[dtypes.DTypeInfo | None, str]:
+    """The dtype of a dataset, or None and why it is no tensor."""
+    import h5py
+
+    if dataset.shape is None:
+        return None, "it has no values (a null dataspace)"
+    if dataset.external or dataset.is_virtual:
+        return None, "its values lie in other files, which are not read"
+    kind = dataset.dtype.kind
+    text = h5py.check_string_dtype(dataset.dtype) is not None
+    if kind == "O" and not text and "sgtool_dtype" not in attributes:
+        return None, "its elements are not numbers or strings"
+    stored = dataset.id.get_storage_size()
+    if dataset.nbytes > (1 << 20) + _EXPANSION * stored:
+        return None, f"it claims {dataset.nbytes} bytes, of which the file has {stored}"
+    try:
+        if "sgtool_dtype" in attributes:
+            return dtypes.from_name(str(attributes["sgtool_dtype"])), ""
+        return dtypes.from_numpy(dataset.dtype), ""
+    except InvalidTypeError as error:
+        return None, str(error)
+
+
+def write_hdf5(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | None = None) -> None:
+    """Writes entries to an HDF5 file, atomically; each is read once, when its turn comes.
+
+    Args:
+        path: The file.
+        entries: What to write.
+        meta_graph: A serialized MetaGraphDef to keep with them.
+
+    Raises:
+        InvalidTypeError: Entries whose values are objects; lists all of them.
+        InvalidValueError: Two entries of one name.
+        OpError: The file cannot be written, or an entry not read; the old file stays.
+    """
+    import h5py
+    import numpy as np
+
+    pending = list(entries)
+    unwritable = [why for entry in pending if (why := check_writable(entry.dtype, entry.name))]
+    if unwritable:
+        raise InvalidTypeError(
+            f"An HDF5 file cannot hold these tensors, whose values are objects:{bullets(unwritable)}", names=unwritable
+        )
+    seen: set[str] = set()
+    twice = sorted({entry.name for entry in pending if entry.name in seen or seen.add(entry.name)})  # type: ignore[func-returns-value]
+    if twice:
+        raise InvalidValueError(f"These names come twice:{bullets(twice)}", names=twice)
+    with files.atomic_files() as replacement:
+        temporary = replacement.reserve(path)
+        with _write_errors(os.fspath(path)), h5py.File(temporary, "w", libver=("v108", "v108")) as file:
+            for number, entry in enumerate(pending):
+                plain = _is_dataset_name(entry.name)
+                dataset = _create(file, f"/{entry.name}:0" if plain else f"/{_GROUP}/entry_{number}", entry)
+                if not plain:
+                    dataset.attrs["sgtool_name"] = np.void(entry.name.encode("utf-8", "surrogateescape"))
+            if meta_graph is not None:
+                file.create_dataset(_META_GRAPH, data=np.frombuffer(meta_graph, np.uint8))
+
+
+def _create(file: Any, path: str, entry: Entry) -> Any:
+    import h5py
+    import numpy as np
+
+    values = values_of(entry)
+    content, crc = encode_tensor(values, entry.dtype)
+    if entry.dtype.kind == "string":
+        strings = [one if isinstance(one, bytes) else str(one).encode() for one in values.reshape(-1).tolist()]
+        with_nul = any(b"\0" in one for one in strings)
+        element = h5py.vlen_dtype(np.uint8) if with_nul else h5py.string_dtype("utf-8")
+        dataset = file.create_dataset(path, values.shape, element)
+        for index, one in zip(np.ndindex(values.shape), strings, strict=True) if with_nul else ():
+            dataset[index] = np.frombuffer(one, np.uint8)  # h5py mistakes arrays of arrays for their elements
+        if values.size and not with_nul:
+            dataset[...] = object_array(strings).reshape(values.shape)
+        if with_nul:
+            dataset.attrs["sgtool_dtype"] = "string"
+    else:
+        stored = np.dtype(_STORED_AS.get(entry.dtype.name, entry.dtype.numpy_name))
+        array = content.view(stored.newbyteorder("<")).reshape(values.shape)
+        dataset = file.create_dataset(path, data=array)
+        if entry.dtype.name != entry.dtype.numpy_name:
+            dataset.attrs["sgtool_dtype"] = entry.dtype.name
+    dataset.attrs["sgtool_crc32c"] = np.uint32(crc)
+    return dataset
+
+
+def _is_dataset_name(name: str) -> bool:
+    """Whether `/name:0` is a path of HDF5 that no other variable's dataset can be an ancestor of."""
+    if "\0" in name or not name.isprintable():
+        return False
+    *groups, _ = parts = name.split("/")
+    return (
+        parts[0] != _GROUP
+        and all(part not in ("", ".", "..") for part in parts)
+        and not any(group.endswith(":0") for group in groups)
+    )
+
+
+@contextmanager
+def _h5_errors(path: str, name: str = "") -> Iterator[None]:
+    """Turns what h5py raises on a damaged file into ours."""
+    try:
+        yield
+    except OpError:
+        raise
+    except (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
+        where = f"'{name}' in {path}" if name else path
+        raise DataLossError(f"{where} is damaged or not HDF5: {error}", path=path, name=name) from error
+
+
+@contextmanager
+def _write_errors(path: str) -> Iterator[None]:
+    """Turns what h5py raises while it writes into ours."""
+    try:
+        yield
+    except OpError:
+        raise
+    except OSError as error:
+        with files.os_errors(path, "write"):
+            raise
+        raise AssertionError from error
+    except (RuntimeError, ValueError) as error:
+        raise InvalidValueError(f"{path} cannot be written as HDF5: {error}", path=path) from error
+
+
+def _matches(head: bytes, tail: bytes, path: str) -> bool:
+    return head.startswith(_SIGNATURE)
+
+
+FORMAT = Format(
+    name="hdf5",
+    suffixes=(".h5", ".hdf5", ".keras.h5"),
+    matches=_matches,
+    kind="store",
+    read=open_hdf5,
+    write=write_hdf5,
+)

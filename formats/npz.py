@@ -1,0 +1,312 @@
+"""The npz store: a zip archive with one .npy per variable, readable with `numpy.load`, never pickled.
+
+    <name>.npy                 an entry of a dtype that NumPy has, in NumPy's own format
+    <name>.raw                 one of another dtype (bfloat16, float8, int4, quantized, strings): its
+                               bytes as a checkpoint's data file holds them
+    __sgtool__/<n>.npy, .raw   one whose name a zip archive cannot hold
+    __sgtool__/meta_graph.pb   the MetaGraphDef, if one is kept
+    __sgtool__.json            {"entries": {member: {"name", "dtype", "shape", "crc32c"}}} for the three
+                               kinds that need it; absent if there are none
+
+Members are stored, not compressed; deflated ones are read. The checksums are the archive's CRC-32.
+Source: NumPy's NEP 1, PKWARE's APPNOTE.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+from . import dtypes, files
+from .entry import Entry
+from .errors import (
+    DataLossError,
+    InvalidTypeError,
+    InvalidValueError,
+    MissingNameError,
+    OpError,
+    UnimplementedError,
+    bullets,
+    did_you_mean,
+)
+from .registry import Format
+from .tensor_bytes import check_writable, decode_tensor, encode_tensor, flat_bytes, size_problem, values_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_FOLDER = "__sgtool__/"
+_MANIFEST = "__sgtool__.json"
+_META_GRAPH = f"{_FOLDER}meta_graph.pb"
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest that zip can say: equal content gives equal files
+
+
+def open_npz(path: files.Path) -> NpzStore:
+    """Opens an npz archive and reads its directory and headers.
+
+    Raises:
+        MissingFileError: No such file.
+        DataLossError: Not a zip archive, or damaged.
+    """
+    return NpzStore(os.fspath(path))
+
+
+class NpzStore(Mapping[str, Entry]):
+    """The arrays in an npz archive by name, sorted.
+
+    Attributes:
+        path: The file.
+        meta_graph: The serialized MetaGraphDef kept with them, or None.
+        skipped: Members that are not tensors, and why.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.skipped: dict[str, str] = {}
+        self.meta_graph: bytes | None = None
+        entries: dict[str, Entry] = {}
+        with _zip_errors(path):
+            self._zip = zipfile.ZipFile(files.open_binary(path))
+            self._check_count()
+            manifest = self._read_manifest()
+            for info in self._zip.infolist():
+                if info.filename == _META_GRAPH:
+                    self.meta_graph = self._zip.read(info)
+                elif info.filename != _MANIFEST:
+                    entry = self._entry(info, manifest.pop(info.filename, None))
+                    if entry is not None:
+                        if entry.name in entries:
+                            raise DataLossError(f"{path} is damaged: '{entry.name}' is in it twice.", path=path)
+                        entries[entry.name] = entry
+        if manifest:
+            raise DataLossError(f"{path} is damaged: members that it lists are missing:{bullets(sorted(manifest))}")
+        self._entries = dict(sorted(entries.items()))
+
+    def __getitem__(self, name: str) -> Entry:
+        if name not in self._entries:
+            why = f" It is there, but is {self.skipped[name]}." if name in self.skipped else ""
+            raise MissingNameError(
+                f"'{name}' is not in {self.path}.{why or did_you_mean(name, self._entries)}", name=name, path=self.path
+            )
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The entry, or `default`."""
+        return self._entries.get(name, default)
+
+    def _check_count(self) -> None:
+        """The end record says how many members there are, which zipfile does not compare."""
+        end = files.read_range(self.path, files.file_size(self.path) - 22 - len(self._zip.comment), 12)
+        count = int.from_bytes(end[10:12], "little")
+        if count not in (0xFFFF, len(self._zip.infolist())):
+            raise DataLossError(
+                f"{self.path} is damaged: it says that it has {count} members, but lists {len(self._zip.infolist())}.",
+                path=self.path,
+            )
+
+    def _read_manifest(self) -> dict[str, dict[str, Any]]:
+        if _MANIFEST not in self._zip.namelist():
+            return {}
+        manifest = json.loads(self._zip.read(_MANIFEST))["entries"]
+        return {str(member): dict(row) for member, row in manifest.items()}
+
+    def _entry(self, info: zipfile.ZipInfo, row: dict[str, Any] | None) -> Entry | None:
+        if row is not None and info.filename.endswith(".raw"):
+            dtype, shape = dtypes.from_name(row["dtype"]), tuple(map(int, row["shape"]))
+            return self._raw_entry(info, str(row["name"]), dtype, shape, int(row["crc32c"]))
+        name = str(row["name"]) if row is not None else info.filename.removesuffix(".npy")
+        if not info.filename.endswith(".npy"):
+            with self._zip.open(info):  # which compares the name with the one beside the data
+                self.skipped[info.filename] = "no .npy member"
+            return None
+        header = self._header(info)
+        if isinstance(header, str):
+            self.skipped[name] = header
+            return None
+        dtype = dtypes.from_numpy(header.dtype)
+        where = f"{os.path.basename(self.path)}, member {info.filename}"
+        nbytes = info.file_size - header.start
+        return Entry(name, dtype, header.shape, nbytes, where, lambda: self._read_npy(info, header))
+
+    def _header(self, info: zipfile.ZipInfo) -> _Header | str:
+        """The array header of a member, or why it cannot be read as a tensor."""
+        import numpy as np
+
+        with self._zip.open(info) as member:
+            version = np.lib.format.read_magic(member)
+            if version == (1, 0):
+                shape, fortran, dtype = np.lib.format.read_array_header_1_0(member)
+            elif version == (2, 0):
+                shape, fortran, dtype = np.lib.format.read_array_header_2_0(member)
+            else:
+                return f"of version {version} of NumPy's format"
+            start = member.tell()
+        if dtype.hasobject:
+            return "pickled Python objects, which are not read: a pickle can run any code"
+        if dtype.kind not in "USbiufc" or dtype.itemsize > 16 and dtype.kind not in "US":
+            return f"of NumPy dtype {dtype}, which TensorFlow does not have"
+        if any(size < 0 for size in shape) or math.prod(shape) * dtype.itemsize != info.file_size - start:
+            raise DataLossError(
+                f"{self.path} is damaged: member {info.filename} declares shape {list(shape)} and dtype {dtype}, "
+                f"{math.prod(shape) * dtype.itemsize} bytes, but holds {info.file_size - start}.",
+                member=info.filename,
+            )
+        return _Header(shape, bool(fortran), dtype, start)
+
+    def _read_npy(self, info: zipfile.ZipInfo, header: _Header) -> np.ndarray[Any, Any]:
+        import numpy as np
+
+        with _zip_errors(self.path, info.filename):
+            data = self._zip.read(info)
+        array = np.frombuffer(data, header.dtype, offset=header.start)
+        array = array.reshape(header.shape, order="F" if header.fortran else "C")
+        if header.dtype.kind in "US":
+            strings = np.empty(array.shape, object)
+            strings[...] = np.strings.encode(array, "utf-8") if header.dtype.kind == "U" else array
+            return strings
+        return array.astype(header.dtype.newbyteorder("="), copy=False)
+
+    def _raw_entry(
+        self, info: zipfile.ZipInfo, name: str, dtype: dtypes.DTypeInfo, shape: tuple[int, ...], crc: int
+    ) -> Entry:
+        problem = size_problem(dtype, shape, info.file_size) or ("" if min(shape, default=0) >= 0 else "negative")
+        if problem:
+            raise DataLossError(
+                f"{self.path} is damaged: {problem} for '{name}', {dtype.name} {list(shape)}.", member=info.filename
+            )
+
+        def read() -> np.ndarray[Any, Any]:
+            import numpy as np
+
+            with _zip_errors(self.path, info.filename):
+                data = self._zip.read(info)
+            return decode_tensor(np.frombuffer(data, np.uint8), dtype, shape, crc, f"'{name}' in {self.path}")
+
+        where = f"{os.path.basename(self.path)}, member {info.filename}"
+        return Entry(name, dtype, shape, info.file_size, where, read)
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """A .npy header, and where the elements start behind it."""
+
+    shape: tuple[int, ...]
+    fortran: bool
+    dtype: Any
+    start: int
+
+
+def write_npz(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | None = None) -> None:
+    """Writes entries to an npz archive, atomically; each is read once, when its turn comes.
+
+    Args:
+        path: The file.
+        entries: What to write.
+        meta_graph: A serialized MetaGraphDef to keep with them.
+
+    Raises:
+        InvalidTypeError: Entries whose values are objects; lists all of them.
+        InvalidValueError: Two entries of one name.
+        OpError: The file cannot be written, or an entry not read; the old file stays.
+    """
+    pending = list(entries)
+    _check(pending)
+    manifest: dict[str, Any] = {}
+    with files.atomic_writer(path) as file, zipfile.ZipFile(file, "w") as archive:
+        for number, entry in enumerate(pending):
+            native = _is_native(entry.dtype)
+            stem = entry.name if _is_member_name(entry.name) else f"{_FOLDER}{number}"
+            member = f"{stem}{'.npy' if native else '.raw'}"
+            values = values_of(entry)
+            if native:
+                _write_npy(archive, member, values, entry.dtype)
+                crc = None
+            else:
+                content, crc = encode_tensor(values, entry.dtype)
+                with _open_member(archive, member) as out:
+                    out.write(content)
+            if stem != entry.name or not native:
+                row = {"name": entry.name, "dtype": entry.dtype.name, "shape": list(entry.shape), "crc32c": crc}
+                manifest[member] = row
+        if meta_graph is not None:
+            with _open_member(archive, _META_GRAPH) as out:
+                out.write(meta_graph)
+        if manifest:
+            with _open_member(archive, _MANIFEST) as out:
+                out.write(json.dumps({"entries": manifest}, indent=1).encode())
+
+
+def _check(entries: list[Entry]) -> None:
+    unwritable = [why for entry in entries if (why := check_writable(entry.dtype, entry.name))]
+    if unwritable:
+        raise InvalidTypeError(
+            f"An npz file cannot hold these tensors, whose values are objects:{bullets(unwritable)}", names=unwritable
+        )
+    names = [entry.name for entry in entries]
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise InvalidValueError(f"These names come twice:{bullets(twice)}", names=twice)
+
+
+def _write_npy(archive: zipfile.ZipFile, member: str, values: np.ndarray[Any, Any], dtype: dtypes.DTypeInfo) -> None:
+    import numpy as np
+
+    little = dtype.numpy.newbyteorder("<")
+    header = {"descr": np.lib.format.dtype_to_descr(little), "fortran_order": False, "shape": values.shape}
+    with _open_member(archive, member) as out:
+        np.lib.format.write_array_header_1_0(out, header)
+        out.write(flat_bytes(values, dtype).data)
+
+
+def _open_member(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
+    info = zipfile.ZipInfo(member, _EPOCH)
+    info.external_attr = 0o644 << 16
+    return archive.open(info, "w", force_zip64=True)
+
+
+def _is_native(dtype: dtypes.DTypeInfo) -> bool:
+    """Whether NumPy alone has this dtype."""
+    return dtype.name == dtype.numpy_name
+
+
+def _is_member_name(name: str) -> bool:
+    """Whether a zip member can be called so and `numpy.load` gives the same name back."""
+    plain = name.isprintable() and name.isascii() and "\\" not in name and not name.endswith(".npy")
+    return plain and all(part not in ("", ".", "..") for part in name.split("/")) and not name.startswith("__sgtool__")
+
+
+@contextmanager
+def _zip_errors(path: str, member: str = "") -> Iterator[None]:
+    """Turns what zipfile, zlib, json and NumPy raise on a damaged archive into ours."""
+    where = f"{path}, member {member}," if member else path
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, OverflowError, ValueError, KeyError, TypeError, OSError) as error:
+        if isinstance(error, OpError):
+            raise
+        raise DataLossError(f"{where} is damaged or not an npz file: {error}", path=path, member=member) from error
+    except (NotImplementedError, RuntimeError) as error:  # another compression, or encrypted
+        raise UnimplementedError(f"{where} cannot be read: {error}", path=path, member=member) from error
+
+
+def _matches(head: bytes, tail: bytes, path: str) -> bool:
+    return head.startswith((b"PK\x03\x04", b"PK\x05\x06")) and (path.endswith(".npz") or b".npy" in head + tail)
+
+
+FORMAT = Format(name="npz", suffixes=(".npz",), matches=_matches, kind="store", read=open_npz, write=write_npz)
