@@ -293,6 +293,13 @@ def _v1_files(prefix: str) -> list[str]:
     return shards if all(map(files.is_file, shards)) and all(map(_is_table, shards)) else []
 
 
+def is_checkpoint_file(path: str) -> bool:
+    """Whether a file is part of a checkpoint by its name or content, or names one."""
+    if _SHARD.fullmatch(path) or path.endswith(".index"):
+        return True
+    return _is_table(path) or _is_state(path)
+
+
 def v1_files(prefix: str) -> list[str]:
     """The files of the first-generation checkpoint that `ResolvedCheckpoint.prefix` names."""
     return _v1_files(prefix)

@@ -1,0 +1,223 @@
+"""What a GraphDef says about itself without knowing any op: inputs, likely outputs, variables, counts.
+
+Ops are told apart by name alone, and their outputs by the OpDefs that the file carries
+(`stripped_op_list`), by `_output_shapes`, or by the attributes that ops usually have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import dtypes, protos
+from .tensor_proto import shape_from_proto
+
+Shape = list[int | None] | None
+
+VARIABLE_OPS = frozenset(("VariableV2", "Variable", "VarHandleOp", "AutoReloadVariable"))
+PLACEHOLDER_OPS = frozenset(("Placeholder", "PlaceholderV2", "PlaceholderWithDefault"))
+_SAVER_OPS = frozenset(
+    ("Save", "SaveSlices", "SaveV2", "Restore", "RestoreSlice", "RestoreV2", "ShardedFilename", "MergeV2Checkpoints")
+)
+# Ops that end a graph without being a result: sources, writes, and those without outputs.
+_NO_RESULT = re.compile(
+    r"Const|Placeholder\w*|Variable(V2)?|VarHandleOp|AutoReloadVariable|HashTable\w*|MutableHashTable\w*|NoOp|Assert|"
+    r"Abort|ControlTrigger|IsVariableInitialized|VarIsInitializedOp|Assign\w*|Apply\w+|SparseApply\w+|Resource\w+|"
+    r"Scatter(Nd)?(Update|Add|Sub|Mul|Div|Min|Max)|\w*Enqueue\w*|Queue\w+|\w*QueueV?2?|InitializeTable\w*|"
+    r"LookupTable(Insert|Import|Remove|Export|Size)\w*|\w*Summary(V2)?|Write\w+|\w*SummaryWriter|PrintV2|"
+    r"DestroyResourceOp|MakeIterator|\w*IteratorV?2?|_Send|Stack\w*Close\w*|TensorArrayClose\w*|(Ref)?(Exit|Switch)"
+)
+_SUMMARY = re.compile(r"\w*Summary(V2)?")
+_AUXILIARY_NAME = re.compile(r"(^|/)gradients(_\d+)?/|/Initializer/|/(switch_[tf]|pred_id)$")
+_DTYPE_ATTRIBUTES = ("output_type", "DstT", "out_type", "Tout", "dtype", "T", "Tparams", "out_idx", "element_dtype")
+_BOOLEAN = re.compile(
+    r"Equal|NotEqual|ApproximateEqual|Less(Equal)?|Greater(Equal)?|Logical\w+|All|Any|Is(Nan|Inf|Finite)|InTopK(V2)?"
+)
+_OLD_PRODUCER = 24
+"""Below this version the shape of a placeholder of rank 0 means that nothing is known."""
+
+
+@dataclass(slots=True)
+class GraphFacts:
+    """The facts about one graph.
+
+    Attributes:
+        ops: How many nodes there are of each op, most frequent first.
+        nodes: Number of nodes.
+        inputs: Placeholders that something but a saver consumes, as `{"name", "dtype", "shape"}`.
+        outputs: Tensors that look like results (nothing but gradients, savers and summaries consumes them).
+        variables: Nodes that are variables, by name.
+        constants: `{"nodes", "elements", "bytes"}` of all Const nodes.
+    """
+
+    ops: dict[str, int] = field(default_factory=dict)
+    nodes: int = 0
+    inputs: list[dict[str, Any]] = field(default_factory=list)
+    outputs: list[dict[str, Any]] = field(default_factory=list)
+    variables: dict[str, Any] = field(default_factory=dict)
+    constants: dict[str, int] = field(default_factory=dict)
+
+
+def graph_facts(
+    graph_def: Any, op_defs: Mapping[str, Any] | None = None, saver_nodes: Iterable[str] = ()
+) -> GraphFacts:
+    """The facts about a GraphDef.
+
+    Args:
+        graph_def: The message.
+        op_defs: OpDefs by op name, as far as the file has them.
+        saver_nodes: Nodes that are known to belong to a saver, besides those that look so.
+    """
+    op_defs = op_defs or {}
+    nodes = list(graph_def.node)
+    described = [(node.name, node.op, list(node.input), node) for node in nodes]
+    facts = GraphFacts(nodes=len(nodes))
+    facts.ops = dict(Counter(op for _, op, _, _ in described).most_common())
+    facts.variables = {name: node for name, op, _, node in described if op in VARIABLE_OPS}
+    saver_scopes = tuple({_scope(name) for name, op, _, _ in described if op in _SAVER_OPS} - {""})
+    auxiliary = set(saver_nodes) | {
+        name
+        for name, op, _, _ in described
+        if (saver_scopes and name.startswith(saver_scopes))
+        or op in _SAVER_OPS
+        or _SUMMARY.fullmatch(op)
+        or _AUXILIARY_NAME.search(name)
+    }
+    consumed_by_anything, consumed = _consumed(described, auxiliary)
+    producer = graph_def.versions.producer
+    for name, op, _, node in described:
+        if op in PLACEHOLDER_OPS and name in consumed_by_anything and name not in auxiliary:
+            facts.inputs.append(_input(node, producer))
+    facts.outputs = _outputs(described, auxiliary, consumed, facts.variables, op_defs)
+    facts.constants = _constants(node for _, op, _, node in described if op == "Const")
+    return facts
+
+
+def dtype_name(number: int) -> str | None:
+    """NumPy's (or TensorFlow's) name of a dtype, without `_ref`; None for 0."""
+    return dtypes.name_of(number).removesuffix("_ref") if number else None
+
+
+def node_shape(node: Any, attribute: str = "shape") -> Shape:
+    """The shape in an attribute of a node as a list, None for what is not known."""
+    if attribute not in node.attr:
+        return None
+    return as_list(shape_from_proto(node.attr[attribute].shape))
+
+
+def as_list(shape: tuple[int | None, ...] | None) -> Shape:
+    """A shape as JSON has it."""
+    return None if shape is None else list(shape)
+
+
+def _consumed(described: list[tuple[str, str, list[str], Any]], auxiliary: set[str]) -> tuple[set[str], set[str]]:
+    """The nodes that any node consumes, and those that one consumes which is not auxiliary."""
+    by_any: set[str] = set()
+    by_results: set[str] = set()
+    for name, _, inputs, _ in described:
+        sources = [one[1:] if one[:1] == "^" else one.partition(":")[0] for one in inputs]
+        by_any.update(sources)
+        if name not in auxiliary:
+            by_results.update(sources)
+    return by_any, by_results
+
+
+def _scope(name: str) -> str:
+    scope = name.rpartition("/")[0]
+    return f"{scope}/" if scope else ""
+
+
+def _input(node: Any, producer: int) -> dict[str, Any]:
+    shape = node_shape(node)
+    if shape == [] and node.op == "Placeholder" and producer < _OLD_PRODUCER:
+        shape = None
+    if shape is None and "_output_shapes" in node.attr:
+        shape = next((as_list(shape_from_proto(one)) for one in node.attr["_output_shapes"].list.shape), None)
+    number = node.attr["dtype"].type if "dtype" in node.attr else 0
+    return {"name": f"{node.name}:0", "dtype": dtype_name(number), "shape": shape}
+
+
+def _outputs(
+    described: list[tuple[str, str, list[str], Any]],
+    auxiliary: set[str],
+    consumed: set[str],
+    variables: Mapping[str, Any],
+    op_defs: Mapping[str, Any],
+) -> list[dict[str, Any]]:
+    ends = [
+        (op, inputs, node)
+        for name, op, inputs, node in described
+        if name not in consumed and name not in auxiliary and op != "NoOp"
+    ]
+    results = [
+        node
+        for op, inputs, node in ends
+        if not _NO_RESULT.fullmatch(op)
+        and not (op in ("Identity", "ReadVariableOp") and inputs and inputs[0].partition(":")[0] in variables)
+    ]
+    # A graph of nothing but constants or placeholders: these are all there is.
+    chosen = results or [node for op, _, node in ends if op in PLACEHOLDER_OPS or op == "Const"]
+    return [row for node in chosen for row in output_rows(node, op_defs.get(node.op))]
+
+
+def output_rows(node: Any, op_def: Any = None) -> list[dict[str, Any]]:
+    """The outputs of a node as `{"name", "dtype", "shape"}`, None for what the file does not say.
+
+    Args:
+        node: The NodeDef.
+        op_def: Its OpDef, if the file has it.
+    """
+    known = node.attr["_output_shapes"].list.shape if "_output_shapes" in node.attr else ()
+    shapes = [as_list(shape_from_proto(shape)) for shape in known]
+    types = _output_types(node, op_def)
+    count = max(len(types), len(shapes)) if op_def is None else len(types)
+    return [
+        {
+            "name": f"{node.name}:{index}",
+            "dtype": dtype_name(types[index]) if index < len(types) else None,
+            "shape": shapes[index] if index < len(shapes) else None,
+        }
+        for index in range(count)
+    ]
+
+
+def _output_types(node: Any, op_def: Any) -> list[int]:
+    """The dtype numbers of a node's outputs, 0 where unknown."""
+    if op_def is None:
+        if _BOOLEAN.fullmatch(node.op):
+            return [dtypes.BY_NAME["bool"].number]
+        number = next((node.attr[name].type for name in _DTYPE_ATTRIBUTES if name in node.attr), 0)
+        return [number]
+    types: list[int] = []
+    for output in op_def.output_arg:
+        if output.type_list_attr:
+            types += list(node.attr[output.type_list_attr].list.type) if output.type_list_attr in node.attr else []
+            continue
+        number = output.type or _attribute_or_default(node, op_def, output.type_attr).type
+        repeat = _attribute_or_default(node, op_def, output.number_attr).i if output.number_attr else 1
+        types += [number] * min(repeat, 10_000)
+    return types
+
+
+def _attribute_or_default(node: Any, op_def: Any, name: str) -> Any:
+    if name in node.attr:
+        return node.attr[name]
+    declared = next((attribute for attribute in op_def.attr if attribute.name == name), None)
+    return declared.default_value if declared is not None else protos.AttrValue()
+
+
+def _constants(nodes: Iterable[Any]) -> dict[str, int]:
+    count = elements = size = 0
+    for node in nodes:
+        count += 1
+        tensor = node.attr["value"].tensor
+        number = 1
+        for dim in tensor.tensor_shape.dim:
+            number *= max(dim.size, 0)
+        info = dtypes.BY_NUMBER.get(tensor.dtype)
+        elements += number
+        size += number * (info.size or 0) if info else 0
+    return {"nodes": count, "elements": elements, "bytes": size}

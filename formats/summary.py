@@ -1,0 +1,295 @@
+"""What is in a file, as one JSON-ready dict: the content of `sgtool inspect`.
+
+Works on any graph, whatever ops are in it, and imports no NumPy for graphs and checkpoints.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import checkpoint_state, dtypes, files, registry
+from .checkpoint_state import ResolvedCheckpoint
+from .collection_items import VARIABLE_COLLECTIONS, collection_items, variable_defs
+from .errors import InvalidValueError, OpError
+from .graph_facts import GraphFacts, as_list, dtype_name, graph_facts, node_shape
+from .tensor_proto import shape_from_proto
+
+if TYPE_CHECKING:
+    from .entry import Entry
+    from .graph_file import GraphFile
+
+Summary = dict[str, Any]
+
+
+def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
+    """The summary of a graph file, SavedModel, checkpoint (any form of its path) or store.
+
+    Args:
+        path: The file, directory or prefix.
+        tags: Which graph of a SavedModel; by default the one tagged `serve`, else the first.
+
+    Returns:
+        A dict with the keys of `inspect --json`; those that do not apply are absent. Beyond those of
+        CLI.md: `path`, `how` (how the file was chosen, where the path did not name it), `text`, `tags`,
+        `meta_graphs` (the tags of each graph of a SavedModel), `saver`, `functions`, `constants`,
+        `missing` (a reason why the checkpoint beside a graph could not be read), and `saved` of each
+        variable (whether the checkpoint has it).
+
+    Raises:
+        OpError: The file is missing, damaged, or of a kind that is not read.
+    """
+    name = os.fspath(path)
+    graph = _graph_at(name)
+    if graph is not None:
+        store, resolved, missing = _store_beside(graph)
+        summary = summarise_graph(graph, store, tags)
+        if resolved is not None:
+            summary["prefix"] = resolved.prefix
+        if missing:
+            summary["missing"] = missing
+        return summary
+    if files.is_file(name) and not name.endswith(".index"):
+        format = registry.detect(name)
+        if format.kind == "store" and format.name not in ("bundle", "v1 checkpoint"):
+            return _summarise_foreign(name, format)
+    resolved = checkpoint_state.resolve_prefix(name)
+    return _summarise_checkpoint(resolved)
+
+
+def summarise_graph(
+    graph: GraphFile, store: Mapping[str, Entry] | None = None, tags: Iterable[str] | None = None
+) -> Summary:
+    """The summary of a graph file, with the checkpoint that belongs to it if there is one."""
+    summary: Summary = {"format": graph.kind, "path": graph.path, "text": graph.text}
+    if graph.kind == "graph_def":
+        return summary | _of_graph(graph.message, None, store)
+    if not graph.meta_graphs:
+        return summary
+    meta_graph = pick_meta_graph(graph, tags)
+    if graph.kind == "saved_model":
+        summary["tags"] = list(meta_graph.meta_info_def.tags)
+        summary["meta_graphs"] = [list(one.meta_info_def.tags) for one in graph.meta_graphs]
+    return summary | _of_graph(meta_graph.graph_def, meta_graph, store)
+
+
+def pick_meta_graph(graph: GraphFile, tags: Iterable[str] | None = None) -> Any:
+    """The MetaGraphDef of a file; of several in a SavedModel that with exactly these tags.
+
+    Raises:
+        InvalidValueError: None has these tags; lists those that there are.
+    """
+    every = graph.meta_graphs
+    wanted = {"serve"} if tags is None else set(tags)
+    for one in every:
+        if set(one.meta_info_def.tags) == wanted:
+            return one
+    if tags is None and every:
+        return every[0]
+    present = [sorted(one.meta_info_def.tags) for one in every]
+    raise InvalidValueError(
+        f"{graph.path} has no graph with the tags {sorted(wanted)}; it has {present}.", path=graph.path, tags=present
+    )
+
+
+def summarise_store(store: Mapping[str, Entry]) -> Summary:
+    """The part of a summary that the entries of a store give."""
+    rows = [_row_of_entry(entry) for entry in store.values()]
+    return {"variables": rows, **_totals(rows)}
+
+
+def _graph_at(name: str) -> GraphFile | None:
+    """The graph that a path names; None if it names something else (errors of a graph file are raised)."""
+    from . import graph_file
+
+    if files.is_directory(name):
+        holds_model = any(files.is_file(os.path.join(name, f"saved_model.{suffix}")) for suffix in ("pb", "pbtxt"))
+        return graph_file.read_graph(name) if holds_model else None
+    if not files.is_file(name) or files.is_file(f"{name}.index"):
+        return None
+    head = files.read_head(name, 64)
+    if name.endswith((".meta", ".pb", ".pbtxt")) or not head:
+        return graph_file.read_graph(name)
+    try:
+        format = registry.detect(name)
+    except OpError:
+        return graph_file.read_graph(name) if not checkpoint_state.is_checkpoint_file(name) else None
+    is_graph = format.kind == "graph" and not checkpoint_state.is_checkpoint_file(name)
+    return graph_file.read_graph(name) if is_graph else None
+
+
+def _store_beside(graph: GraphFile) -> tuple[Mapping[str, Entry] | None, ResolvedCheckpoint | None, str]:
+    """The checkpoint that belongs to a graph file, and why it cannot be read if it is there but bad."""
+    prefix = graph.variables_prefix
+    if prefix is None:
+        if graph.kind != "meta_graph_def" or not graph.path.endswith(".meta"):
+            return None, None, ""
+        prefix = graph.path
+    try:
+        resolved = checkpoint_state.resolve_prefix(prefix)
+    except OpError:
+        return None, None, ""
+    try:
+        return registry.open_checkpoint(resolved), resolved, ""
+    except OpError as error:
+        return None, resolved, str(error)
+
+
+def _summarise_checkpoint(resolved: ResolvedCheckpoint) -> Summary:
+    """A checkpoint by its prefix: with its graph if that is beside it, so that all forms agree."""
+    from . import graph_file
+
+    store = registry.open_checkpoint(resolved)
+    about: Summary = {"prefix": resolved.prefix}
+    if resolved.how:
+        about["how"] = resolved.how
+    if resolved.meta is not None:
+        return summarise_graph(graph_file.read_graph(resolved.meta), store) | about
+    version = getattr(store, "producer", 0)
+    summary: Summary = {"format": "checkpoint" if resolved.version == 2 else "v1 checkpoint", "path": resolved.index}
+    return summary | about | {"producer": {"checkpoint": version}} | summarise_store(store)
+
+
+def _summarise_foreign(name: str, format: registry.Format) -> Summary:
+    """An HDF5 or npz store, with the graph in it if it keeps one."""
+    from . import graph_file
+
+    store = format.read(name)
+    summary: Summary = {"format": format.name, "path": name}
+    if getattr(store, "meta_graph", None):
+        graph = graph_file.decode_graph(store.meta_graph, f"the graph in {name}")
+        summary = summarise_graph(graph, store) | summary
+    else:
+        summary |= summarise_store(store)
+    skipped = getattr(store, "skipped", None)
+    return summary | ({"skipped": dict(skipped)} if skipped else {})
+
+
+def _of_graph(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None) -> Summary:
+    op_defs = {op.name: op for op in meta_graph.meta_info_def.stripped_op_list.op} if meta_graph is not None else {}
+    facts = graph_facts(graph_def, op_defs, _saver_nodes(meta_graph))
+    rows = _variables(facts, meta_graph, store)
+    summary: Summary = {"producer": _producer(graph_def, meta_graph, store), "variables": rows}
+    summary |= {"inputs": facts.inputs, "outputs": facts.outputs}
+    if meta_graph is not None:
+        summary["signatures"] = {key: _signature(one) for key, one in sorted(meta_graph.signature_def.items())}
+        summary["collections"] = {
+            key: collection_items(key, one) for key, one in sorted(meta_graph.collection_def.items())
+        }
+        if meta_graph.HasField("saver_def"):
+            saver = meta_graph.saver_def
+            summary["saver"] = {
+                "filename": saver.filename_tensor_name,
+                "save": saver.save_tensor_name,
+                "restore": saver.restore_op_name,
+            }
+    summary |= {"ops": facts.ops, "nodes": facts.nodes}
+    if graph_def.library.function:
+        summary["functions"] = sorted(function.signature.name for function in graph_def.library.function)
+    return summary | {"constants": facts.constants} | _totals(rows)
+
+
+def _saver_nodes(meta_graph: Any) -> list[str]:
+    if meta_graph is None:
+        return []
+    saver = meta_graph.saver_def
+    names = (saver.filename_tensor_name, saver.save_tensor_name, saver.restore_op_name)
+    return [name.partition(":")[0] for name in names if name]
+
+
+def _producer(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None) -> dict[str, Any]:
+    producer: dict[str, Any] = {"graph": graph_def.versions.producer}
+    if meta_graph is not None and meta_graph.meta_info_def.tensorflow_version:
+        producer["tensorflow"] = meta_graph.meta_info_def.tensorflow_version
+    if store is not None and hasattr(store, "producer"):
+        producer["checkpoint"] = store.producer
+    return producer
+
+
+def _variables(facts: GraphFacts, meta_graph: Any, store: Mapping[str, Entry] | None) -> list[dict[str, Any]]:
+    """The graph's variables, then what else the checkpoint has; shapes from the checkpoint where it has them."""
+    trainable: set[str] = set()
+    key_of: dict[str, str] = {}
+    order: dict[str, None] = {}
+    collections = meta_graph.collection_def if meta_graph is not None else {}
+    for key in VARIABLE_COLLECTIONS:
+        if key not in collections:
+            continue
+        for variable in variable_defs(collections[key]):
+            name = variable.variable_name.partition(":")[0]
+            order[name] = None
+            key_of[name] = variable.save_slice_info_def.full_name or name
+            if key == "trainable_variables":
+                trainable.add(name)
+        for item in collections[key].node_list.value:
+            name = item.partition(":")[0]
+            if name in facts.variables:
+                order[name] = None
+                if key == "trainable_variables":
+                    trainable.add(name)
+    order |= dict.fromkeys(facts.variables)
+    known = "trainable_variables" in collections or "variables" in collections
+    rows = []
+    used: set[str] = set()
+    for name in order:
+        key = key_of.get(name, name)
+        entry = store[key] if store is not None and key in store else None
+        row = _row_of_node(name, facts.variables.get(name), entry if key == name else None)
+        if known:
+            row["trainable"] = name in trainable
+        if store is not None:
+            row["saved"] = entry is not None
+            used.add(key)
+        rows.append(row)
+    for key in store or ():
+        if key not in used:
+            assert store is not None
+            rows.append(_row_of_entry(store[key]) | ({"trainable": False} if known else {}) | {"saved": True})
+    return rows
+
+
+def _row_of_node(name: str, node: Any, entry: Entry | None) -> dict[str, Any]:
+    if entry is not None:
+        return _row_of_entry(entry)
+    dtype = dtype_name(node.attr["dtype"].type) if node is not None and "dtype" in node.attr else None
+    shape = node_shape(node) if node is not None else None
+    info = dtypes.BY_NAME.get(dtype or "")
+    size = None
+    if shape is not None and None not in shape and info is not None and info.size is not None:
+        size = math.prod(one for one in shape if one is not None) * info.size
+    return {"name": name, "dtype": dtype, "shape": shape, "bytes": size}
+
+
+def _row_of_entry(entry: Entry) -> dict[str, Any]:
+    return {"name": entry.name, "dtype": entry.dtype.name, "shape": list(entry.shape), "bytes": entry.nbytes}
+
+
+def _totals(rows: list[dict[str, Any]]) -> dict[str, int]:
+    """`parameters`: elements of the trainable variables, or of all where it is not known what is trained."""
+    marked = [row for row in rows if row.get("trainable")]
+    counted = marked if any("trainable" in row for row in rows) else [r for r in rows if r["dtype"] != "string"]
+    shapes = [row["shape"] for row in counted if row["shape"] is not None and None not in row["shape"]]
+    return {"parameters": sum(map(math.prod, shapes)), "bytes": sum(row["bytes"] or 0 for row in rows)}
+
+
+def _signature(signature: Any) -> dict[str, Any]:
+    return {
+        "method": signature.method_name,
+        "inputs": {key: _tensor_info(one) for key, one in sorted(signature.inputs.items())},
+        "outputs": {key: _tensor_info(one) for key, one in sorted(signature.outputs.items())},
+    }
+
+
+def _tensor_info(info: Any) -> dict[str, Any]:
+    kind = info.WhichOneof("encoding")
+    if kind == "coo_sparse":
+        sparse = info.coo_sparse
+        name: Any = [sparse.indices_tensor_name, sparse.values_tensor_name, sparse.dense_shape_tensor_name]
+    elif kind == "composite_tensor":
+        name = [component.name for component in info.composite_tensor.components]
+    else:
+        name = info.name
+    shape = shape_from_proto(info.tensor_shape) if info.HasField("tensor_shape") else None
+    return {"name": name, "dtype": dtype_name(info.dtype), "shape": as_list(shape)}
