@@ -57,7 +57,9 @@ def open_bundle(prefix: files.Path) -> Bundle:
     data = files.read_bytes(path)
     foreign = sniff.describe(data[: sniff.HEAD])
     if foreign is not None and not data.endswith(sniff.TABLE_MAGIC):
-        raise DataLossError(f"{path}: not an sstable (bad magic number): it is {foreign}.", path=path, found=foreign)
+        raise DataLossError(
+            f"{path}: not an sstable (bad magic number): it is {foreign}.", path=path, found=foreign
+        )
     return Bundle(name, data)
 
 
@@ -132,7 +134,9 @@ class Bundle(Mapping[str, Entry]):
         proto = self._parse(self._entries[name], name)
         if not proto.slices:
             return [entry]
-        return [self._plain(piece, name, part_name(name, part), part) for piece, part in self._pieces(proto, name)]
+        return [
+            self._plain(piece, name, part_name(name, part), part) for piece, part in self._pieces(proto, name)
+        ]
 
     def read_slice(self, name: str, extents: Sequence[tuple[int, int]]) -> np.ndarray[Any, Any]:
         """A slice of a tensor, whatever the parts it is stored in.
@@ -150,7 +154,8 @@ class Bundle(Mapping[str, Entry]):
         part = Part(entry.shape, tuple((int(start), int(length)) for start, length in extents))
         if not part.is_inside:
             raise InvalidValueError(
-                f"{list(part.extents)} (start, length) is not a slice of tensor '{name}' of shape {list(entry.shape)}.",
+                f"{list(part.extents)} (start, length) is not a slice of tensor '{name}' of shape "
+                f"{list(entry.shape)}.",
                 name=name,
                 shape=list(entry.shape),
             )
@@ -180,7 +185,9 @@ class Bundle(Mapping[str, Entry]):
         """Dtype and shape of an entry."""
         shape = tuple(dim.size for dim in proto.shape.dim)
         if proto.shape.unknown_rank or any(size < 0 for size in shape) or len(shape) > 64:
-            raise DataLossError(f"{self.index_path} is damaged: tensor '{name}' has the shape {list(shape)}.", name=name)
+            raise DataLossError(
+                f"{self.index_path} is damaged: tensor '{name}' has the shape {list(shape)}.", name=name
+            )
         try:
             return dtypes.from_number(proto.dtype), shape
         except InvalidTypeError as error:
@@ -194,9 +201,13 @@ class Bundle(Mapping[str, Entry]):
         info, shape = self._described(proto, label)
         begin, end = proto.offset, proto.offset + proto.size
         where = f"{os.path.basename(self.shard_path(proto.shard_id))}, bytes {begin} to {end}"
-        return Entry(name, info, shape, proto.size, where, lambda: self._read(proto, label, info, shape), part)
+        return Entry(
+            name, info, shape, proto.size, where, lambda: self._read(proto, label, info, shape), part
+        )
 
-    def _read(self, proto: Any, label: str, info: dtypes.DTypeInfo, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    def _read(
+        self, proto: Any, label: str, info: dtypes.DTypeInfo, shape: tuple[int, ...]
+    ) -> np.ndarray[Any, Any]:
         """The verified values of an entry that has bytes."""
         import numpy as np
 
@@ -212,15 +223,19 @@ class Bundle(Mapping[str, Entry]):
         path = self.shard_path(proto.shard_id)
         if proto.offset < 0 or end > len(data):
             raise DataLossError(
-                f"{path} is damaged: Read less bytes than requested: tensor '{label}' is at bytes {proto.offset} "
-                f"to {end}, but the file has {len(data)}.",
+                f"{path} is damaged: Read less bytes than requested: tensor '{label}' is at bytes "
+                f"{proto.offset} to {end}, but the file has {len(data)}.",
                 name=label,
                 path=path,
                 offset=proto.offset,
                 size=proto.size,
                 file_size=len(data),
             )
-        view = np.frombuffer(data, np.uint8, count=proto.size, offset=proto.offset) if proto.size else np.empty(0, np.uint8)
+        view = (
+            np.frombuffer(data, np.uint8, count=proto.size, offset=proto.offset)
+            if proto.size
+            else np.empty(0, np.uint8)
+        )
         what = f"Tensor '{label}' at bytes {proto.offset} to {end} of {path}"
         return decode_tensor(view, info, shape, proto.crc32c, what, self._big_endian)
 
@@ -229,7 +244,8 @@ class Bundle(Mapping[str, Entry]):
             path = self.shard_path(shard)
             if not 0 <= shard < self.num_shards:
                 raise DataLossError(
-                    f"{self.index_path} is damaged: tensor '{label}' is in data file {shard} of {self.num_shards}.",
+                    f"{self.index_path} is damaged: tensor '{label}' is in data file {shard} of "
+                    f"{self.num_shards}.",
                     name=label,
                 )
             if not files.is_file(path):
@@ -253,8 +269,8 @@ class Bundle(Mapping[str, Entry]):
             value = self._parts.get(key)
             if len(extents) != len(shape) or value is None:
                 raise DataLossError(
-                    f"{self.index_path} is damaged: part {list(extents)} (start, length) of tensor '{name}' is "
-                    "listed but not there.",
+                    f"{self.index_path} is damaged: part {list(extents)} (start, length) of tensor "
+                    f"'{name}' is listed but not there.",
                     name=name,
                 )
             part = Part(shape, extents)
@@ -262,8 +278,8 @@ class Bundle(Mapping[str, Entry]):
             sizes = tuple(dim.size for dim in piece.shape.dim)
             if not part.is_inside or sizes != part.shape or piece.dtype != proto.dtype:
                 raise DataLossError(
-                    f"{self.index_path} is damaged: part {list(extents)} (start, length) does not fit tensor '{name}' of "
-                    f"shape {list(shape)}.",
+                    f"{self.index_path} is damaged: part {list(extents)} (start, length) does not fit "
+                    f"tensor '{name}' of shape {list(shape)}.",
                     name=name,
                 )
             found.append((piece, part))
@@ -276,13 +292,17 @@ class Bundle(Mapping[str, Entry]):
         if not proto.slices:
             whole = self[name].read()
             return whole if wanted is None else whole[tuple(slice(*pair) for pair in wanted)]
-        pieces = [(part, self._plain(piece, name, part_name(name, part), part).read)
-                  for piece, part in self._pieces(proto, name)]
+        pieces = [
+            (part, self._plain(piece, name, part_name(name, part), part).read)
+            for piece, part in self._pieces(proto, name)
+        ]
         ranges = wanted if wanted is not None else tuple((0, size) for size in shape)
         return assemble(pieces, ranges, info, f"Tensor '{name}' of {self.prefix}")
 
     def _shards_of(self, pieces: list[tuple[Any, Part]]) -> str:
-        return ", ".join(dict.fromkeys(os.path.basename(self.shard_path(piece.shard_id)) for piece, _ in pieces))
+        return ", ".join(
+            dict.fromkeys(os.path.basename(self.shard_path(piece.shard_id)) for piece, _ in pieces)
+        )
 
 
 def _matches(head: bytes, tail: bytes, path: str) -> bool:

@@ -20,7 +20,10 @@ from .tensor_bytes import check_writable, encode_tensor, values_of
 
 
 def write_bundle(
-    prefix: files.Path, entries: Iterable[Entry], shards: int = 1, shard_of: Callable[[Entry], int] | None = None
+    prefix: files.Path,
+    entries: Iterable[Entry],
+    shards: int = 1,
+    shard_of: Callable[[Entry], int] | None = None,
 ) -> None:
     """Writes the checkpoint `prefix`: all files under temporary names first, the index renamed last.
 
@@ -95,7 +98,8 @@ def _check_entries(entries: list[Entry], shards: int) -> None:
     unwritable = [why for entry in entries if (why := check_writable(entry.dtype, entry.name))]
     if unwritable:
         raise InvalidTypeError(
-            f"A checkpoint cannot hold these tensors, whose values are objects:{bullets(unwritable)}", names=unwritable
+            f"A checkpoint cannot hold these tensors, whose values are objects:{bullets(unwritable)}",
+            names=unwritable,
         )
     seen: dict[str, Entry] = {}
     problems = []

@@ -213,7 +213,9 @@ def _in_directory(name: str, latest_filename: str, search: _Search) -> ResolvedC
     search.tried.append(os.path.join(name, latest_filename))
     saved_model = [os.path.join(name, f"saved_model.{suffix}") for suffix in ("pb", "pbtxt")]
     if any(map(files.is_file, saved_model)):
-        return search.at(os.path.join(name, "variables", "variables"), f"the variables of the SavedModel {name}")
+        return search.at(
+            os.path.join(name, "variables", "variables"), f"the variables of the SavedModel {name}"
+        )
     newest = _newest(name, f"the newest complete checkpoint in {name}")
     if newest is None:
         search.tried.append(os.path.join(name, "*.index with all its data files"))

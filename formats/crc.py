@@ -14,7 +14,8 @@ def crc32c(data: Any, start: int = 0) -> int:
     """The CRC-32C of `data` (bytes or a C-contiguous array), continued from the unmasked crc `start`."""
     import google_crc32c
 
-    return google_crc32c.extend(start, data)
+    crc: int = google_crc32c.extend(start, data)
+    return crc
 
 
 def mask(crc: int) -> int:

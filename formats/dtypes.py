@@ -139,5 +139,6 @@ def _numpy_dtype(name: str) -> np.dtype[Any]:
     if name.startswith("ml_dtypes."):
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, name.removeprefix("ml_dtypes.")))
-    return np.dtype(name)
+        name = getattr(ml_dtypes, name.removeprefix("ml_dtypes."))
+    dtype: np.dtype[Any] = np.dtype(name)
+    return dtype

@@ -45,7 +45,7 @@ def read_bytes(path: Path) -> bytes:
         InvalidValueError: It is a directory.
         PermissionDeniedError: The operating system refuses.
     """
-    with os_errors(path, "read"), open(path, "rb") as file:  # noqa: PTH123 - paths stay literal strings
+    with os_errors(path, "read"), open(path, "rb") as file:
         return file.read()
 
 
@@ -56,7 +56,7 @@ def read_head(path: Path, length: int) -> bytes:
 
 def read_range(path: Path, offset: int, length: int) -> bytes:
     """Up to `length` bytes from `offset` on: fewer where the file ends before. Errors as `read_bytes`."""
-    with os_errors(path, "read"), open(path, "rb") as file:  # noqa: PTH123
+    with os_errors(path, "read"), open(path, "rb") as file:
         file.seek(offset)
         return file.read(length)
 
@@ -65,7 +65,7 @@ def map_bytes(path: Path) -> mmap.mmap | bytes:
     """The content of a file as a read-only memory map (`bytes` where it is empty). Errors as `read_bytes`."""
     import mmap
 
-    with os_errors(path, "read"), open(path, "rb") as file:  # noqa: PTH123
+    with os_errors(path, "read"), open(path, "rb") as file:
         if not os.fstat(file.fileno()).st_size:
             return b""
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -74,7 +74,7 @@ def map_bytes(path: Path) -> mmap.mmap | bytes:
 def open_binary(path: Path) -> IO[bytes]:
     """A file open for reading; the caller closes it. Errors as `read_bytes`."""
     with os_errors(path, "read"):
-        return open(path, "rb")  # noqa: PTH123, SIM115
+        return open(path, "rb")
 
 
 def file_size(path: Path) -> int:
@@ -122,7 +122,9 @@ def os_errors(path: Path, doing: str) -> Iterator[None]:
         kind = "is a directory" if os.path.isdir(path) else "lies below something that is not a directory"
         raise InvalidValueError(f"Cannot {doing} {path}: it {kind}.", path=os.fspath(path)) from error
     except PermissionError as error:
-        raise PermissionDeniedError(f"Cannot {doing} {path}: permission denied.", path=os.fspath(path)) from error
+        raise PermissionDeniedError(
+            f"Cannot {doing} {path}: permission denied.", path=os.fspath(path)
+        ) from error
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE)
         invalid = error.errno in (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL)
@@ -162,10 +164,10 @@ class Replacement:
                 if os.path.isdir(final):
                     raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
                 temporary = ""  # a device or pipe: nothing to replace
-                file: IO[bytes] = open(final, "wb")  # noqa: PTH123, SIM115
+                file: IO[bytes] = open(final, "wb")  # noqa: SIM115
             else:
                 temporary = _temporary_name(final)
-                file = open(temporary, "xb")  # noqa: PTH123, SIM115
+                file = open(temporary, "xb")  # noqa: SIM115
             self._pending.append((final, temporary, file))
             return _Checked(file, final) if fault_hook else file  # type: ignore[return-value]
 
@@ -208,7 +210,9 @@ class Replacement:
                 if backup:
                     with suppress(OSError):
                         os.unlink(backup)
-        for folder in dict.fromkeys(os.path.dirname(final) for final, temporary, _ in self._pending if temporary):
+        for folder in dict.fromkeys(
+            os.path.dirname(final) for final, temporary, _ in self._pending if temporary
+        ):
             _sync_directory(folder)
 
     def discard(self) -> None:
@@ -300,7 +304,9 @@ def contained(root: Path, name: str) -> str:
     """
     path = os.path.join(root, name)
     if not is_inside(path, root):
-        raise PermissionDeniedError(f"'{name}' leads out of {root}; it is refused.", name=name, root=os.fspath(root))
+        raise PermissionDeniedError(
+            f"'{name}' leads out of {root}; it is refused.", name=name, root=os.fspath(root)
+        )
     return path
 
 
@@ -368,7 +374,7 @@ def _temporary_name(final: str) -> str:
 
 def _sync(file: IO[bytes] | str) -> None:
     if isinstance(file, str):
-        with open(file, "rb+") as opened:  # noqa: PTH123
+        with open(file, "rb+") as opened:
             os.fsync(opened.fileno())
     else:
         os.fsync(file.fileno())

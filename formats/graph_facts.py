@@ -20,7 +20,16 @@ Shape = list[int | None] | None
 VARIABLE_OPS = frozenset(("VariableV2", "Variable", "VarHandleOp", "AutoReloadVariable"))
 PLACEHOLDER_OPS = frozenset(("Placeholder", "PlaceholderV2", "PlaceholderWithDefault"))
 _SAVER_OPS = frozenset(
-    ("Save", "SaveSlices", "SaveV2", "Restore", "RestoreSlice", "RestoreV2", "ShardedFilename", "MergeV2Checkpoints")
+    (
+        "Save",
+        "SaveSlices",
+        "SaveV2",
+        "Restore",
+        "RestoreSlice",
+        "RestoreV2",
+        "ShardedFilename",
+        "MergeV2Checkpoints",
+    )
 )
 # Ops that end a graph without being a result: sources, writes, and those without outputs.
 _NO_RESULT = re.compile(
@@ -32,7 +41,17 @@ _NO_RESULT = re.compile(
 )
 _SUMMARY = re.compile(r"\w*Summary(V2)?")
 _AUXILIARY_NAME = re.compile(r"(^|/)gradients(_\d+)?/|/Initializer/|/(switch_[tf]|pred_id)$")
-_DTYPE_ATTRIBUTES = ("output_type", "DstT", "out_type", "Tout", "dtype", "T", "Tparams", "out_idx", "element_dtype")
+_DTYPE_ATTRIBUTES = (
+    "output_type",
+    "DstT",
+    "out_type",
+    "Tout",
+    "dtype",
+    "T",
+    "Tparams",
+    "out_idx",
+    "element_dtype",
+)
 _BOOLEAN = re.compile(
     r"Equal|NotEqual|ApproximateEqual|Less(Equal)?|Greater(Equal)?|Logical\w+|All|Any|Is(Nan|Inf|Finite)|InTopK(V2)?"
 )
@@ -113,7 +132,9 @@ def as_list(shape: tuple[int | None, ...] | None) -> Shape:
     return None if shape is None else list(shape)
 
 
-def _consumed(described: list[tuple[str, str, list[str], Any]], auxiliary: set[str]) -> tuple[set[str], set[str]]:
+def _consumed(
+    described: list[tuple[str, str, list[str], Any]], auxiliary: set[str]
+) -> tuple[set[str], set[str]]:
     """The nodes that any node consumes, and those that one consumes which is not auxiliary."""
     by_any: set[str] = set()
     by_results: set[str] = set()
@@ -194,7 +215,9 @@ def _output_types(node: Any, op_def: Any) -> list[int]:
     types: list[int] = []
     for output in op_def.output_arg:
         if output.type_list_attr:
-            types += list(node.attr[output.type_list_attr].list.type) if output.type_list_attr in node.attr else []
+            types += (
+                list(node.attr[output.type_list_attr].list.type) if output.type_list_attr in node.attr else []
+            )
             continue
         number = output.type or _attribute_or_default(node, op_def, output.type_attr).type
         repeat = _attribute_or_default(node, op_def, output.number_attr).i if output.number_attr else 1

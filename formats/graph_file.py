@@ -255,7 +255,9 @@ def _where_it_breaks(data: bytes) -> str:
     for number, _, start, end in _fields(data):
         if end > len(data):
             missing = end - len(data)
-            return f" Field {number} at byte {start} needs {missing} bytes more than the file has: it is cut short."
+            return (
+                f" Field {number} at byte {start} needs {missing} bytes more than there are: it is cut short."
+            )
     return ""
 
 

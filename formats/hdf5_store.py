@@ -39,7 +39,13 @@ if TYPE_CHECKING:
 _GROUP = "__sgtool__"
 _META_GRAPH = f"/{_GROUP}/meta_graph"
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
-_STORED_AS = {"bfloat16": "uint16", "float8_e5m2": "uint8", "float8_e4m3fn": "uint8", "int4": "int8", "uint4": "uint8"}
+_STORED_AS = {
+    "bfloat16": "uint16",
+    "float8_e5m2": "uint8",
+    "float8_e4m3fn": "uint8",
+    "int4": "int8",
+    "uint4": "uint8",
+}
 _EXPANSION = 1100
 """Bytes that one stored byte can stand for: the best that deflate does is 1032."""
 
@@ -74,7 +80,9 @@ class Hdf5Store(Mapping[str, Entry]):
         with _h5_errors(path):
             self._file = h5py.File(path, "r")
             found: list[Any] = []
-            self._file.visititems(lambda _, node: found.append(node) if isinstance(node, h5py.Dataset) else None)
+            self._file.visititems(
+                lambda _, node: found.append(node) if isinstance(node, h5py.Dataset) else None
+            )
             for dataset in found:
                 if dataset.name == _META_GRAPH:
                     self.meta_graph = dataset[...].tobytes()
@@ -90,7 +98,9 @@ class Hdf5Store(Mapping[str, Entry]):
         if name not in self._entries:
             why = f" It is there, but {self.skipped[name]}." if name in self.skipped else ""
             raise MissingNameError(
-                f"'{name}' is not in {self.path}.{why or did_you_mean(name, self._entries)}", name=name, path=self.path
+                f"'{name}' is not in {self.path}.{why or did_you_mean(name, self._entries)}",
+                name=name,
+                path=self.path,
             )
         return self._entries[name]
 
@@ -120,7 +130,9 @@ class Hdf5Store(Mapping[str, Entry]):
             return None
         crc = int(attributes["sgtool_crc32c"]) if "sgtool_crc32c" in attributes else None
         where = f"{os.path.basename(self.path)}, dataset {path}"
-        return Entry(name, info, dataset.shape, dataset.nbytes, where, lambda: self._read(dataset, name, info, crc))
+        return Entry(
+            name, info, dataset.shape, dataset.nbytes, where, lambda: self._read(dataset, name, info, crc)
+        )
 
     def _read(self, dataset: Any, name: str, info: dtypes.DTypeInfo, crc: int | None) -> np.ndarray[Any, Any]:
         import numpy as np
@@ -138,7 +150,9 @@ class Hdf5Store(Mapping[str, Entry]):
         array = array.reshape(dataset.shape)
         if crc is not None and encode_tensor(array, info)[1] != crc:
             raise DataLossError(
-                f"{self.path} is damaged: the values of '{name}' do not match their checksum.", path=self.path, name=name
+                f"{self.path} is damaged: the values of '{name}' do not match their checksum.",
+                path=self.path,
+                name=name,
             )
         return array
 
@@ -186,7 +200,8 @@ def write_hdf5(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | N
     unwritable = [why for entry in pending if (why := check_writable(entry.dtype, entry.name))]
     if unwritable:
         raise InvalidTypeError(
-            f"An HDF5 file cannot hold these tensors, whose values are objects:{bullets(unwritable)}", names=unwritable
+            f"An HDF5 file cannot hold these tensors, whose values are objects:{bullets(unwritable)}",
+            names=unwritable,
         )
     seen: set[str] = set()
     twice = sorted({entry.name for entry in pending if entry.name in seen or seen.add(entry.name)})  # type: ignore[func-returns-value]
@@ -211,7 +226,9 @@ def _create(file: Any, path: str, entry: Entry) -> Any:
     values = values_of(entry)
     content, crc = encode_tensor(values, entry.dtype)
     if entry.dtype.kind == "string":
-        strings = [one if isinstance(one, bytes) else str(one).encode() for one in values.reshape(-1).tolist()]
+        strings = [
+            one if isinstance(one, bytes) else str(one).encode() for one in values.reshape(-1).tolist()
+        ]
         with_nul = any(b"\0" in one for one in strings)
         element = h5py.vlen_dtype(np.uint8) if with_nul else h5py.string_dtype("utf-8")
         dataset = file.create_dataset(path, values.shape, element)

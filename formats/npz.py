@@ -83,17 +83,23 @@ class NpzStore(Mapping[str, Entry]):
                     entry = self._entry(info, manifest.pop(info.filename, None))
                     if entry is not None:
                         if entry.name in entries:
-                            raise DataLossError(f"{path} is damaged: '{entry.name}' is in it twice.", path=path)
+                            raise DataLossError(
+                                f"{path} is damaged: '{entry.name}' is in it twice.", path=path
+                            )
                         entries[entry.name] = entry
         if manifest:
-            raise DataLossError(f"{path} is damaged: members that it lists are missing:{bullets(sorted(manifest))}")
+            raise DataLossError(
+                f"{path} is damaged: members that it lists are missing:{bullets(sorted(manifest))}"
+            )
         self._entries = dict(sorted(entries.items()))
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self._entries:
             why = f" It is there, but is {self.skipped[name]}." if name in self.skipped else ""
             raise MissingNameError(
-                f"'{name}' is not in {self.path}.{why or did_you_mean(name, self._entries)}", name=name, path=self.path
+                f"'{name}' is not in {self.path}.{why or did_you_mean(name, self._entries)}",
+                name=name,
+                path=self.path,
             )
         return self._entries[name]
 
@@ -116,7 +122,8 @@ class NpzStore(Mapping[str, Entry]):
         count = int.from_bytes(end[10:12], "little")
         if count not in (0xFFFF, len(self._zip.infolist())):
             raise DataLossError(
-                f"{self.path} is damaged: it says that it has {count} members, but lists {len(self._zip.infolist())}.",
+                f"{self.path} is damaged: it says that it has {count} members, but lists "
+                f"{len(self._zip.infolist())}.",
                 path=self.path,
             )
 
@@ -159,12 +166,12 @@ class NpzStore(Mapping[str, Entry]):
             start = member.tell()
         if dtype.hasobject:
             return "pickled Python objects, which are not read: a pickle can run any code"
-        if dtype.kind not in "USbiufc" or dtype.itemsize > 16 and dtype.kind not in "US":
+        if dtype.kind not in "USbiufc" or (dtype.itemsize > 16 and dtype.kind not in "US"):
             return f"of NumPy dtype {dtype}, which TensorFlow does not have"
         if any(size < 0 for size in shape) or math.prod(shape) * dtype.itemsize != info.file_size - start:
             raise DataLossError(
-                f"{self.path} is damaged: member {info.filename} declares shape {list(shape)} and dtype {dtype}, "
-                f"{math.prod(shape) * dtype.itemsize} bytes, but holds {info.file_size - start}.",
+                f"{self.path} is damaged: member {info.filename} declares shape {list(shape)} and dtype "
+                f"{dtype}, {math.prod(shape) * dtype.itemsize} bytes, but holds {info.file_size - start}.",
                 member=info.filename,
             )
         return _Header(shape, bool(fortran), dtype, start)
@@ -185,10 +192,13 @@ class NpzStore(Mapping[str, Entry]):
     def _raw_entry(
         self, info: zipfile.ZipInfo, name: str, dtype: dtypes.DTypeInfo, shape: tuple[int, ...], crc: int
     ) -> Entry:
-        problem = size_problem(dtype, shape, info.file_size) or ("" if min(shape, default=0) >= 0 else "negative")
+        problem = size_problem(dtype, shape, info.file_size) or (
+            "" if min(shape, default=0) >= 0 else "negative"
+        )
         if problem:
             raise DataLossError(
-                f"{self.path} is damaged: {problem} for '{name}', {dtype.name} {list(shape)}.", member=info.filename
+                f"{self.path} is damaged: {problem} for '{name}', {dtype.name} {list(shape)}.",
+                member=info.filename,
             )
 
         def read() -> np.ndarray[Any, Any]:
@@ -242,7 +252,12 @@ def write_npz(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | No
                 with _open_member(archive, member) as out:
                     out.write(content)
             if stem != entry.name or not native:
-                row = {"name": entry.name, "dtype": entry.dtype.name, "shape": list(entry.shape), "crc32c": crc}
+                row = {
+                    "name": entry.name,
+                    "dtype": entry.dtype.name,
+                    "shape": list(entry.shape),
+                    "crc32c": crc,
+                }
                 manifest[member] = row
         if meta_graph is not None:
             with _open_member(archive, _META_GRAPH) as out:
@@ -256,7 +271,8 @@ def _check(entries: list[Entry]) -> None:
     unwritable = [why for entry in entries if (why := check_writable(entry.dtype, entry.name))]
     if unwritable:
         raise InvalidTypeError(
-            f"An npz file cannot hold these tensors, whose values are objects:{bullets(unwritable)}", names=unwritable
+            f"An npz file cannot hold these tensors, whose values are objects:{bullets(unwritable)}",
+            names=unwritable,
         )
     names = [entry.name for entry in entries]
     if len(set(names)) < len(names):
@@ -264,7 +280,9 @@ def _check(entries: list[Entry]) -> None:
         raise InvalidValueError(f"These names come twice:{bullets(twice)}", names=twice)
 
 
-def _write_npy(archive: zipfile.ZipFile, member: str, values: np.ndarray[Any, Any], dtype: dtypes.DTypeInfo) -> None:
+def _write_npy(
+    archive: zipfile.ZipFile, member: str, values: np.ndarray[Any, Any], dtype: dtypes.DTypeInfo
+) -> None:
     import numpy as np
 
     little = dtype.numpy.newbyteorder("<")
@@ -288,7 +306,11 @@ def _is_native(dtype: dtypes.DTypeInfo) -> bool:
 def _is_member_name(name: str) -> bool:
     """Whether a zip member can be called so and `numpy.load` gives the same name back."""
     plain = name.isprintable() and name.isascii() and "\\" not in name and not name.endswith(".npy")
-    return plain and all(part not in ("", ".", "..") for part in name.split("/")) and not name.startswith("__sgtool__")
+    return (
+        plain
+        and all(part not in ("", ".", "..") for part in name.split("/"))
+        and not name.startswith("__sgtool__")
+    )
 
 
 @contextmanager
@@ -297,16 +319,31 @@ def _zip_errors(path: str, member: str = "") -> Iterator[None]:
     where = f"{path}, member {member}," if member else path
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, EOFError, OverflowError, ValueError, KeyError, TypeError, OSError) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        OverflowError,
+        ValueError,
+        KeyError,
+        TypeError,
+        OSError,
+    ) as error:
         if isinstance(error, OpError):
             raise
-        raise DataLossError(f"{where} is damaged or not an npz file: {error}", path=path, member=member) from error
+        raise DataLossError(
+            f"{where} is damaged or not an npz file: {error}", path=path, member=member
+        ) from error
     except (NotImplementedError, RuntimeError) as error:  # another compression, or encrypted
         raise UnimplementedError(f"{where} cannot be read: {error}", path=path, member=member) from error
 
 
 def _matches(head: bytes, tail: bytes, path: str) -> bool:
-    return head.startswith((b"PK\x03\x04", b"PK\x05\x06")) and (path.endswith(".npz") or b".npy" in head + tail)
+    return head.startswith((b"PK\x03\x04", b"PK\x05\x06")) and (
+        path.endswith(".npz") or b".npy" in head + tail
+    )
 
 
-FORMAT = Format(name="npz", suffixes=(".npz",), matches=_matches, kind="store", read=open_npz, write=write_npz)
+FORMAT = Format(
+    name="npz", suffixes=(".npz",), matches=_matches, kind="store", read=open_npz, write=write_npz
+)

@@ -99,4 +99,6 @@ def _decode_signed(data: bytes, at: int) -> tuple[int, int]:
     if end > len(data):
         raise ValueError("a number that is cut short")
     ones = ((1 << length) - 1) << 7 * length
-    return int.from_bytes((int.from_bytes(data[at:end], "big") ^ ones).to_bytes(length, "big"), "big", signed=True), end
+    return int.from_bytes(
+        (int.from_bytes(data[at:end], "big") ^ ones).to_bytes(length, "big"), "big", signed=True
+    ), end

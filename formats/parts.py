@@ -52,7 +52,8 @@ class Part:
     def is_inside(self) -> bool:
         """Whether the ranges lie within the whole, one for each dimension."""
         return len(self.extents) == len(self.full_shape) and all(
-            0 <= start <= stop <= size for (start, stop), size in zip(self.ranges, self.full_shape, strict=True)
+            0 <= start <= stop <= size
+            for (start, stop), size in zip(self.ranges, self.full_shape, strict=True)
         )
 
     @classmethod
@@ -69,15 +70,17 @@ class Part:
             return None
         try:
             *sizes, ranges = spec.split(" ")
-            pairs = [("0", "-1") if one == "-" else one.split(",") for one in ranges.split(":")] if sizes else []
+            pairs = (
+                [("0", "-1") if one == "-" else one.split(",") for one in ranges.split(":")] if sizes else []
+            )
             part = cls(tuple(map(int, sizes)), tuple((int(start), int(length)) for start, length in pairs))
             if part.is_inside:
                 return part
         except ValueError:
             pass
         raise InvalidValueError(
-            f"'{spec}' is not a shape and slice, which reads like '10 3 0,4:-': the sizes of the whole, then per "
-            "dimension START,LENGTH or - for all.",
+            f"'{spec}' is not a shape and slice, which reads like '10 3 0,4:-': the sizes of the whole, then "
+            "per dimension START,LENGTH or - for all.",
             spec=spec,
         )
 
@@ -88,7 +91,10 @@ def part_name(name: str, part: Part) -> str:
 
 
 def assemble(
-    pieces: Sequence[tuple[Part, Callable[[], np.ndarray[Any, Any]]]], ranges: Ranges, info: DTypeInfo, what: str
+    pieces: Sequence[tuple[Part, Callable[[], np.ndarray[Any, Any]]]],
+    ranges: Ranges,
+    info: DTypeInfo,
+    what: str,
 ) -> np.ndarray[Any, Any]:
     """The `ranges` of a partitioned tensor, out of parts that do not overlap.
 

@@ -140,7 +140,9 @@ def _lookup(name: str) -> Any:
     try:
         enum = found.FindEnumTypeByName(full)
     except KeyError:
-        raise AttributeError(f"there is no message or enum {full}.{did_you_mean(name, message_names())}") from None
+        raise AttributeError(
+            f"there is no message or enum {full}.{did_you_mean(name, message_names())}"
+        ) from None
     from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
     return EnumTypeWrapper(enum)

@@ -72,7 +72,9 @@ def detect(path: files.Path) -> Format:
     head, tail = _ends(name)
     kind = sniff.describe(head, tail) or ("of a kind that is not known" if head else "empty")
     known = ", ".join(format.name for format in formats())
-    raise UnimplementedError(f"{name} is {kind}; the formats that are read are: {known}.", path=name, found=kind)
+    raise UnimplementedError(
+        f"{name} is {kind}; the formats that are read are: {known}.", path=name, found=kind
+    )
 
 
 def open_store(path: files.Path) -> Mapping[str, Entry]:

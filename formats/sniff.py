@@ -6,7 +6,10 @@ import re
 
 # First bytes -> what it is and what to do; the first row that matches counts.
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
-    (b"version https://git-lfs", "a Git LFS pointer, not the file itself; run `git lfs pull` where it came from"),
+    (
+        b"version https://git-lfs",
+        "a Git LFS pointer, not the file itself; run `git lfs pull` where it came from",
+    ),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
     (b"PK\x03\x04", "a zip archive (npz, .keras or a download to unpack)"),
     (b"\x1f\x8b", "gzip-compressed; unpack it first"),

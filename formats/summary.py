@@ -90,7 +90,9 @@ def pick_meta_graph(graph: GraphFile, tags: Iterable[str] | None = None) -> Any:
         return every[0]
     present = [sorted(one.meta_info_def.tags) for one in every]
     raise InvalidValueError(
-        f"{graph.path} has no graph with the tags {sorted(wanted)}; it has {present}.", path=graph.path, tags=present
+        f"{graph.path} has no graph with the tags {sorted(wanted)}; it has {present}.",
+        path=graph.path,
+        tags=present,
     )
 
 
@@ -105,7 +107,9 @@ def _graph_at(name: str) -> GraphFile | None:
     from . import graph_file
 
     if files.is_directory(name):
-        holds_model = any(files.is_file(os.path.join(name, f"saved_model.{suffix}")) for suffix in ("pb", "pbtxt"))
+        holds_model = any(
+            files.is_file(os.path.join(name, f"saved_model.{suffix}")) for suffix in ("pb", "pbtxt")
+        )
         return graph_file.read_graph(name) if holds_model else None
     if not files.is_file(name) or files.is_file(f"{name}.index"):
         return None
@@ -148,7 +152,10 @@ def _summarise_checkpoint(resolved: ResolvedCheckpoint) -> Summary:
     if resolved.meta is not None:
         return summarise_graph(graph_file.read_graph(resolved.meta), store) | about
     version = getattr(store, "producer", 0)
-    summary: Summary = {"format": "checkpoint" if resolved.version == 2 else "v1 checkpoint", "path": resolved.index}
+    summary: Summary = {
+        "format": "checkpoint" if resolved.version == 2 else "v1 checkpoint",
+        "path": resolved.index,
+    }
     return summary | about | {"producer": {"checkpoint": version}} | summarise_store(store)
 
 
@@ -168,13 +175,17 @@ def _summarise_foreign(name: str, format: registry.Format) -> Summary:
 
 
 def _of_graph(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None) -> Summary:
-    op_defs = {op.name: op for op in meta_graph.meta_info_def.stripped_op_list.op} if meta_graph is not None else {}
+    op_defs = (
+        {op.name: op for op in meta_graph.meta_info_def.stripped_op_list.op} if meta_graph is not None else {}
+    )
     facts = graph_facts(graph_def, op_defs, _saver_nodes(meta_graph))
     rows = _variables(facts, meta_graph, store)
     summary: Summary = {"producer": _producer(graph_def, meta_graph, store), "variables": rows}
     summary |= {"inputs": facts.inputs, "outputs": facts.outputs}
     if meta_graph is not None:
-        summary["signatures"] = {key: _signature(one) for key, one in sorted(meta_graph.signature_def.items())}
+        summary["signatures"] = {
+            key: _signature(one) for key, one in sorted(meta_graph.signature_def.items())
+        }
         summary["collections"] = {
             key: collection_items(key, one) for key, one in sorted(meta_graph.collection_def.items())
         }
@@ -209,7 +220,7 @@ def _producer(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None
 
 
 def _variables(facts: GraphFacts, meta_graph: Any, store: Mapping[str, Entry] | None) -> list[dict[str, Any]]:
-    """The graph's variables, then what else the checkpoint has; shapes from the checkpoint where it has them."""
+    """The graph's variables (shapes from the checkpoint where it has them), then what else it has."""
     trainable: set[str] = set()
     key_of: dict[str, str] = {}
     order: dict[str, None] = {}
@@ -269,7 +280,9 @@ def _row_of_entry(entry: Entry) -> dict[str, Any]:
 def _totals(rows: list[dict[str, Any]]) -> dict[str, int]:
     """`parameters`: elements of the trainable variables, or of all where it is not known what is trained."""
     marked = [row for row in rows if row.get("trainable")]
-    counted = marked if any("trainable" in row for row in rows) else [r for r in rows if r["dtype"] != "string"]
+    counted = (
+        marked if any("trainable" in row for row in rows) else [r for r in rows if r["dtype"] != "string"]
+    )
     shapes = [row["shape"] for row in counted if row["shape"] is not None and None not in row["shape"]]
     return {"parameters": sum(map(math.prod, shapes)), "bytes": sum(row["bytes"] or 0 for row in rows)}
 

@@ -52,7 +52,9 @@ def read_table(data: bytes, what: str) -> Iterator[tuple[bytes, bytes]]:
 def _handles(data: bytes, what: str) -> list[tuple[int, int]]:
     """(offset, size) of each data block, from footer and index block."""
     if len(data) < _FOOTER:
-        raise DataLossError(f"{what}: file is too short to be an sstable ({len(data)} bytes).", size=len(data))
+        raise DataLossError(
+            f"{what}: file is too short to be an sstable ({len(data)} bytes).", size=len(data)
+        )
     footer = data[-_FOOTER:]
     if footer[40:] != TABLE_MAGIC:
         raise DataLossError(
@@ -89,7 +91,9 @@ def _block(data: bytes, offset: int, size: int, what: str) -> bytes:
         return data[offset:end]
     if kind == 1:
         return _unsnap(data[offset:end], what, offset)
-    raise DataLossError(f"{what} is damaged: the block at {offset} has the unknown compression {kind}.", offset=offset)
+    raise DataLossError(
+        f"{what} is damaged: the block at {offset} has the unknown compression {kind}.", offset=offset
+    )
 
 
 def _unsnap(block: bytes, what: str, offset: int) -> bytes:

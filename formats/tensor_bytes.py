@@ -44,7 +44,12 @@ def flat_bytes(array: np.ndarray[Any, Any], info: DTypeInfo) -> np.ndarray[Any, 
 
 
 def decode_tensor(
-    data: np.ndarray[Any, Any], info: DTypeInfo, shape: tuple[int, ...], crc: int, what: str, big_endian: bool = False
+    data: np.ndarray[Any, Any],
+    info: DTypeInfo,
+    shape: tuple[int, ...],
+    crc: int,
+    what: str,
+    big_endian: bool = False,
 ) -> np.ndarray[Any, Any]:
     """The array that a flat uint8 array (a view of a mapped file) holds, its checksum verified.
 
@@ -64,7 +69,9 @@ def decode_tensor(
         UnimplementedError: A dtype whose elements are objects of TensorFlow's.
     """
     if info.kind == "handle":
-        raise UnimplementedError(f"{what} is of dtype {info.name}; its values cannot be read.", dtype=info.name)
+        raise UnimplementedError(
+            f"{what} is of dtype {info.name}; its values cannot be read.", dtype=info.name
+        )
     if info.kind == "string":
         strings, computed = _decode_strings(data, math.prod(shape), what)
     else:
@@ -120,7 +127,9 @@ def _decode_strings(array: np.ndarray[Any, Any], count: int, what: str) -> tuple
         size = shift = 0
         while True:
             if at >= len(data) or shift > 63:
-                raise DataLossError(f"{what} is damaged: the lengths of its strings do not end within {len(data)} bytes.")
+                raise DataLossError(
+                    f"{what} is damaged: the lengths of its strings do not end within {len(data)} bytes."
+                )
             byte = data[at]
             at += 1
             size |= (byte & 0x7F) << shift
@@ -131,7 +140,8 @@ def _decode_strings(array: np.ndarray[Any, Any], count: int, what: str) -> tuple
     start = at + 4
     if start + sum(sizes) != len(data):
         raise DataLossError(
-            f"{what} is damaged: its strings take {sum(sizes)} bytes by their lengths, but {len(data) - start} are there."
+            f"{what} is damaged: its strings take {sum(sizes)} bytes by their lengths, but "
+            f"{len(data) - start} are there."
         )
     crc = crc32c(_fixed_lengths(sizes))
     (stored,) = struct.unpack_from("<I", data, at)
@@ -166,7 +176,8 @@ def values_of(entry: Any) -> np.ndarray[Any, Any]:
     values = np.asarray(entry.read())
     if values.shape != entry.shape:
         raise InvalidValueError(
-            f"Entry '{entry.name}' declares shape {list(entry.shape)} but its values have shape {list(values.shape)}.",
+            f"Entry '{entry.name}' declares shape {list(entry.shape)} but its values have shape "
+            f"{list(values.shape)}.",
             name=entry.name,
         )
     return values

@@ -24,8 +24,26 @@ SPLAT_LIMIT = 1 << 31
 
 # TensorFlow writes these as bytes when there is more than one element, all others element by element.
 _AS_BYTES = frozenset(
-    "float16 bfloat16 float32 float64 int32 uint8 int16 int8 int64 qint8 quint8 qint16 quint16 qint32 "
-    "uint32 uint64 float8_e5m2 float8_e4m3fn".split()
+    [
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+        "int32",
+        "uint8",
+        "int16",
+        "int8",
+        "int64",
+        "qint8",
+        "quint8",
+        "qint16",
+        "quint16",
+        "qint32",
+        "uint32",
+        "uint64",
+        "float8_e5m2",
+        "float8_e4m3fn",
+    ]
 )
 _COMPLEX_PARTS = {"complex64": "float32", "complex128": "float64"}
 
@@ -172,8 +190,8 @@ def _from_content(
     assert info.size is not None
     if len(content) != count * info.size:
         raise InvalidArgumentError(
-            f"{what} declares shape {list(shape)} and dtype {info.name}, which take {count * info.size} bytes, "
-            f"but holds {len(content)}.",
+            f"{what} declares shape {list(shape)} and dtype {info.name}, which take {count * info.size} "
+            f"bytes, but holds {len(content)}.",
             shape=list(shape),
             dtype=info.name,
             expected=count * info.size,
@@ -198,7 +216,9 @@ def typed_values(proto: Any, info: dtypes.DTypeInfo, content: bytes, what: str) 
         parts = np.array(field, _COMPLEX_PARTS[info.name])
         return parts[: len(parts) // 2 * 2].view(info.numpy)
     wide = {"int_val": "int32", "uint32_val": "uint32", "uint64_val": "uint64", "int64_val": "int64"}
-    return np.fromiter(field, wide.get(info.field, info.numpy), count=len(field)).astype(info.numpy, copy=False)
+    return np.fromiter(field, wide.get(info.field, info.numpy), count=len(field)).astype(
+        info.numpy, copy=False
+    )
 
 
 def _from_values(
@@ -252,7 +272,9 @@ def decode_string_list(content: bytes, what: str) -> list[bytes]:
         lengths.append(value)
         total += value
     if at + total != len(content):
-        raise InvalidArgumentError(f"{what}: the string lengths in tensor_content do not fit its {len(content)} bytes.")
+        raise InvalidArgumentError(
+            f"{what}: the string lengths in tensor_content do not fit its {len(content)} bytes."
+        )
     strings = []
     for length in lengths:
         strings.append(content[at : at + length])

@@ -86,7 +86,9 @@ class V1Checkpoint(Mapping[str, Entry]):
         try:
             info = dtypes.from_number(tensor.number)
         except InvalidTypeError as error:
-            raise UnimplementedError(f"{self.prefix}: tensor '{name}' has an unknown dtype: {error}") from error
+            raise UnimplementedError(
+                f"{self.prefix}: tensor '{name}' has an unknown dtype: {error}"
+            ) from error
         nbytes = math.prod(tensor.shape) * (info.size or 0)
         where = ", ".join(dict.fromkeys(os.path.basename(path) for _, _, path in tensor.parts))
         return Entry(name, info, tensor.shape, nbytes, where, lambda: self._read(name, tensor, info))
@@ -108,27 +110,36 @@ class V1Checkpoint(Mapping[str, Entry]):
         records = dict(read_table(files.read_bytes(path), path))
         head = protos.parse(protos.SavedTensorSlices, records.get(b"", b""), f"The description in {path}")
         if not head.HasField("meta"):
-            raise DataLossError(f"{path} is a table but not a first-generation checkpoint: it describes no tensors.")
+            raise DataLossError(
+                f"{path} is a table but not a first-generation checkpoint: it describes no tensors."
+            )
         self.producer = max(self.producer, head.meta.versions.producer)
         for saved in head.meta.tensor:
             shape = tuple(dim.size for dim in saved.shape.dim)
             tensor = tensors.setdefault(saved.name, _Tensor(saved.type, shape))
             if (tensor.number, tensor.shape) != (saved.type, shape) or any(size < 0 for size in shape):
-                raise DataLossError(f"{path} is damaged: tensor '{saved.name}' has contradictory shapes or dtypes.")
+                raise DataLossError(
+                    f"{path} is damaged: tensor '{saved.name}' has contradictory shapes or dtypes."
+                )
             for slice_proto in saved.slice:
-                extents = tuple((e.start, e.length if e.HasField("length") else -1) for e in slice_proto.extent)
+                extents = tuple(
+                    (e.start, e.length if e.HasField("length") else -1) for e in slice_proto.extent
+                )
                 part = Part(shape, extents)
                 value = records.get(encode_slice_key(saved.name.encode("utf-8", "surrogateescape"), extents))
                 if value is None or len(extents) != len(shape) or not part.is_inside:
                     raise DataLossError(
-                        f"{path} is damaged: part {list(extents)} (start, length) of tensor '{saved.name}' of shape "
-                        f"{list(shape)} is described but not there.",
+                        f"{path} is damaged: part {list(extents)} (start, length) of tensor '{saved.name}' of "
+                        f"shape {list(shape)} is described but not there.",
                         name=saved.name,
                     )
                 tensor.parts.append((part, value, path))
 
     def _read(self, name: str, tensor: _Tensor, info: dtypes.DTypeInfo) -> np.ndarray[Any, Any]:
-        pieces = [(part, _reader(part_name(name, part), part, value, path, info)) for part, value, path in tensor.parts]
+        pieces = [
+            (part, _reader(part_name(name, part), part, value, path, info))
+            for part, value, path in tensor.parts
+        ]
         if len(pieces) == 1 and pieces[0][0].is_full:
             return pieces[0][1]()
         ranges = tuple((0, size) for size in tensor.shape)

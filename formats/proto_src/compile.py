@@ -23,7 +23,13 @@ def compile_descriptors() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.binpb"
         names = sorted(path.name for path in SOURCE.glob("*.proto"))
-        arguments = ["protoc", f"-I{SOURCE}", f"-I{well_known}", "--include_imports", f"--descriptor_set_out={out}"]
+        arguments = [
+            "protoc",
+            f"-I{SOURCE}",
+            f"-I{well_known}",
+            "--include_imports",
+            f"--descriptor_set_out={out}",
+        ]
         if protoc.main(arguments + names) != 0:
             raise SystemExit("protoc refused the .proto files; its messages are above")
         return out.read_bytes()
@@ -43,7 +49,9 @@ def main() -> int:
     compiled = compile_descriptors()
     if "--check" in sys.argv[1:]:
         same = TARGET.exists() and own_files(TARGET.read_bytes()) == own_files(compiled)
-        sys.stderr.write("" if same else f"{TARGET.name} is not what the .proto files compile to; run {__file__}\n")
+        sys.stderr.write(
+            "" if same else f"{TARGET.name} is not what the .proto files compile to; run {__file__}\n"
+        )
         return 0 if same else 1
     TARGET.write_bytes(compiled)
     return 0
