@@ -65,7 +65,7 @@ oracle: $(ORACLE)/.installed  ## the tests against a real TensorFlow, in an envi
 	$(ORACLE)/bin/python -m pytest -m oracle $(PYTEST_ARGS)
 
 protos: $(VENV)/.installed-dev  ## compile the .proto files into the committed descriptor set
-	$(VENV)/bin/python formats/proto/compile.py
+	$(VENV)/bin/python formats/proto_src/compile.py
 
 bench: $(ORACLE)/.installed  ## ratios against TensorFlow, each pair measured in one run
 	$(ORACLE)/bin/python -m tests.bench

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
+from . import completion
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 VERBOSE = "Say more on stderr; a bug shows its traceback."
@@ -72,14 +74,13 @@ as_json = click.option(
     "--json", "as_json", is_flag=True, help="One JSON document on stdout; errors as JSON on stderr."
 )
 
-model = click.argument("model", required=False)
-
-output = click.option(
-    "-o",
-    "--output",
-    required=True,
-    metavar="PATH",
-    help="Where to write; '-' is stdout where one file is written.",
+fetch = click.option(
+    "--fetch",
+    "fetches",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completion.tensors,
+    help="A tensor to compute, or an operation to run. Repeatable.",
 )
 
 feed = click.option(
@@ -87,6 +88,7 @@ feed = click.option(
     "feeds",
     multiple=True,
     metavar="NAME=VALUE",
+    shell_complete=completion.feeds,
     help="A tensor's value: JSON, a path (.npy, .npz[:key], .h5[:/path], .csv, .json), "
     "or '-' for npy on stdin. Repeatable.",
 )

@@ -83,6 +83,16 @@ def as_array(value: Any) -> Any:
     return np.asarray(value)
 
 
+def show(name: str, value: Any) -> None:
+    """Prints one array: name, dtype and shape, then its values, abridged where there are many."""
+    import numpy as np
+
+    array = as_array(value)
+    dtype = dtype_name(array)
+    render.line(f"{name}  {dtype} {render.shape(array.shape)}")
+    render.line(np.array2string(array, threshold=200) if dtype != "string" else str(array.tolist()))
+
+
 def dtype_name(array: Any) -> str:
     """TensorFlow's name of an array's dtype."""
     from ..formats import dtypes

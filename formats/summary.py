@@ -51,9 +51,9 @@ def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
         if missing:
             summary["missing"] = missing
         return summary
-    if files.is_file(name) and not name.endswith(".index"):
+    if files.is_file(name) and not checkpoint_state.is_checkpoint_file(name):
         format = registry.detect(name)
-        if format.kind == "store" and format.name not in ("bundle", "v1 checkpoint"):
+        if format.kind == "store":
             return _summarise_foreign(name, format)
     resolved = checkpoint_state.resolve_prefix(name)
     return _summarise_checkpoint(resolved)

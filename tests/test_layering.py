@@ -24,14 +24,17 @@ MAY_IMPORT = {
 # A name is a module (`graph`) or a sub-package (`ops`) directly under graphcore/; one that is not
 # listed belongs to the top layer, the public surface.
 GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors",),
-    ("dtypes", "shapes"),
-    ("tensor_shape",),
-    ("op_def", "attr_value", "device"),
+    ("errors", "dead", "stacks", "run_metadata", "kernels"),
+    ("dtypes", "shapes", "device"),
+    ("tensor_shape", "resources"),
+    ("attr_value",),
+    ("op_def", "shape_inference"),
     ("registry",),
     ("operation",),
     ("graph",),
-    ("kernels", "op"),
+    ("default", "fetches"),
+    ("convert",),
+    ("op",),
     ("ops",),
     ("gradients", "compiler"),
     ("session",),

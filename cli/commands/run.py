@@ -225,8 +225,6 @@ def _show(
     output: str | None,
     as_json: bool,
 ) -> None:
-    import numpy as np
-
     from .. import outputs
 
     arrays = {name: outputs.as_array(value) for name, value in results.items()}
@@ -238,9 +236,7 @@ def _show(
         return
     if output is None:
         for name, array in arrays.items():
-            dtype = outputs.dtype_name(array)
-            render.line(f"{name}  {dtype} {render.shape(array.shape)}")
-            render.line(np.array2string(array, threshold=200) if dtype != "string" else str(array.tolist()))
+            outputs.show(name, array)
     elif output != outputs.STDOUT:
         render.message(f"Wrote {', '.join(arrays)} to {output}.")
     for name in operations:

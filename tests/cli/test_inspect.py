@@ -1,0 +1,217 @@
+"""`sgtool inspect`: on real files of every kind, in every form of their names, and on wrong ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from corpus_files import corpus_params, model_folders
+from sgtool.formats import protos
+from sgtool.formats.bundle import write_bundle
+from sgtool.formats.entry import entry_of
+
+if TYPE_CHECKING:
+    from .conftest import Tool
+
+VALUES: dict[str, Any] = {
+    "b": np.array([0.5, np.nan, np.inf], np.float32),
+    "w": np.arange(6, dtype=np.float32).reshape(2, 3),
+    "words": np.array([b"a", b"\xff"], object),
+}
+
+
+def small_graph() -> Any:
+    """x [?, 2] times w, in a MetaGraphDef with one op that nobody knows."""
+    text = """
+    meta_info_def { tensorflow_version: "1.15.0" }
+    graph_def {
+      node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+             attr { key: "shape" value { shape { dim { size: -1 } dim { size: 2 } } } } }
+      node { name: "w" op: "VariableV2" attr { key: "dtype" value { type: DT_FLOAT } }
+             attr { key: "shape" value { shape { dim { size: 2 } dim { size: 3 } } } } }
+      node { name: "y" op: "MatMul" input: "x" input: "w" attr { key: "T" value { type: DT_FLOAT } } }
+      node { name: "z" op: "NobodyKnows" input: "y" attr { key: "T" value { type: DT_FLOAT } } }
+      node { name: "c" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+             attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 2.5 } } } }
+      versions { producer: 134 }
+    }
+    """
+    return protos.parse_text(protos.MetaGraphDef, text, "test")
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    prefix = str(tmp_path / "model.ckpt-1")
+    write_bundle(prefix, [entry_of(name, value) for name, value in sorted(VALUES.items())])
+    Path(f"{prefix}.meta").write_bytes(protos.encode(small_graph()))
+    return prefix
+
+
+@pytest.mark.parametrize("form", ["", ".meta", ".index", ".data-00000-of-00001", "-00000-of-00001"])
+def test_every_name_of_a_model_gives_the_same(form: str, model: str, sgtool: Tool) -> None:
+    plain = sgtool("inspect", model, "--json")
+    other = sgtool("inspect", model + form, "--json")
+    assert other.code == 0, other.err
+    assert {k: v for k, v in other.json.items() if k != "how"} == plain.json
+
+
+def test_json_has_the_promised_keys(model: str, sgtool: Tool) -> None:
+    found = sgtool("inspect", model, "--json").json
+    assert found["producer"]["tensorflow"] == "1.15.0"
+    assert found["prefix"] == model
+    assert found["inputs"] == [{"name": "x:0", "dtype": "float32", "shape": [None, 2]}]
+    assert found["ops"]["NobodyKnows"] == 1
+    assert found["nodes"] == 5
+    rows = {row["name"]: row for row in found["variables"]}
+    assert rows["w"] == {"name": "w", "dtype": "float32", "shape": [2, 3], "bytes": 24, "saved": True}
+    assert {"outputs", "signatures", "collections", "parameters", "bytes"} <= found.keys()
+
+
+def test_the_table_of_a_pipe_is_plain_text(model: str, sgtool: Tool) -> None:
+    result = sgtool("inspect", model)
+    assert result.code == 0
+    assert result.err == ""
+    assert "x:0     float32  [?, 2]" in result.out
+    assert "TensorFlow 1.15.0, graph version 134" in result.out
+    assert result.out.isascii()
+    assert "\x1b" not in result.out
+
+
+def test_ops_graph_and_tensors(model: str, sgtool: Tool) -> None:
+    assert "NobodyKnows" in sgtool("inspect", model, "--ops").out
+    graph = sgtool("inspect", model, "--graph", "--json").json["graph"]
+    assert [(row["name"], row["inputs"]) for row in graph][2] == ("y", ["x", "w"])
+    tensors = {row["name"]: row for row in sgtool("inspect", model, "--tensors", "--json").json["tensors"]}
+    assert tensors["w"]["shape"] == [2, 3]
+    assert "bytes 12 to 36" in tensors["w"]["stored"]
+    assert tensors["y:0"]["op"] == "MatMul"
+    for flags in (["--graph"], ["--tensors"], ["--stats"], ["--ops", "--graph"]):
+        assert sgtool("inspect", model, *flags).code == 0
+
+
+def test_values(model: str, sgtool: Tool) -> None:
+    values = sgtool("inspect", model, "--json", "--values", "b", "--values", "words", "--values", "c:0").json[
+        "values"
+    ]
+    assert values["b"] == [0.5, "NaN", "Infinity"]
+    assert values["words"] == ["a", {"base64": "/w=="}]
+    assert values["c:0"] == 2.5
+    shown = sgtool("inspect", model, "--values", "w").out
+    assert shown.splitlines()[0] == "w  float32 [2, 3]"
+    wrong = sgtool("inspect", model, "--values", "wrods", "--values", "nothing", "--json")
+    assert wrong.code == 3
+    assert wrong.error["names"] == ["nothing", "wrods"]
+    assert "Did you mean 'words'" in wrong.error["message"]
+
+
+def test_stats(model: str, sgtool: Tool) -> None:
+    stats = sgtool("inspect", model, "--stats", "--json").json["stats"]
+    assert stats["w"]["mean"] == 2.5
+    assert (stats["b"]["nan"], stats["b"]["inf"], stats["b"]["max"]) == (1, 1, "Infinity")
+    assert stats["words"] == {"size": 2}
+
+
+def test_stores(model: str, sgtool: Tool) -> None:
+    for output in ("w.h5", "w.npz"):
+        assert sgtool("save", model, "-o", output).code == 0
+        found = sgtool("inspect", output, "--json").json
+        assert {row["name"] for row in found["variables"]} >= {"b", "w", "words"}
+        assert found["ops"]["MatMul"] == 1  # the graph went along
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "said"),
+    [
+        (None, 3, "model.pb"),
+        (b"", 4, "empty"),
+        (b"\x89PNG\r\n\x1a\n", 5, "PNG"),
+        (b"node { name: 'a' ops: 'Const' }", 5, "line 1"),
+        (b"\x0a\x99\x99\x99", 4, "damaged"),
+        (b"hello, this is just text", 4, "model.pb"),
+    ],
+)
+def test_wrong_files(content: bytes | None, code: int, said: str, sgtool: Tool) -> None:
+    if content is not None:
+        Path("model.pb").write_bytes(content)
+    result = sgtool("inspect", "model.pb", "--json")
+    assert result.code == code, result.err
+    assert result.error["code"] == code
+    assert said in result.error["message"]
+    assert result.out == ""
+
+
+def test_a_damaged_index_and_a_cut_graph(model: str, sgtool: Tool) -> None:
+    index = Path(f"{model}.index")
+    index.write_bytes(index.read_bytes()[:-9])
+    assert sgtool("inspect", f"{model}.index").code == 4
+    meta = Path(f"{model}.meta")
+    meta.write_bytes(meta.read_bytes()[:-9])
+    result = sgtool("inspect", str(meta))
+    assert result.code == 4
+    assert "cut short" in result.err
+
+
+def test_a_directory_without_a_model(sgtool: Tool) -> None:
+    Path("empty").mkdir()
+    result = sgtool("inspect", "empty")
+    assert result.code == 3
+    assert "Looked for" in result.err
+    result = sgtool("inspect")
+    assert result.code == 2
+    assert "SGTOOL_MODEL" in result.err
+
+
+def test_a_constant_that_claims_a_huge_shape(sgtool: Tool) -> None:
+    text = """node { name: "c" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "value"
+      value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 1152921504606846976 } }
+      tensor_content: "\\000\\000\\200?" } } } }"""
+    Path("huge.pbtxt").write_text(text)
+    assert sgtool("inspect", "huge.pbtxt").code == 0
+    result = sgtool("inspect", "huge.pbtxt", "--values", "c")
+    assert result.code in (4, 5), result.err
+
+
+@pytest.mark.parametrize("path", corpus_params("models/**/*.meta"))
+def test_corpus_meta_graphs(path: Path, sgtool: Tool) -> None:
+    check_prints(path, sgtool)
+
+
+@pytest.mark.parametrize("path", corpus_params("models/**/*.pb") + corpus_params("models/**/*.pbtxt"))
+def test_corpus_graphs(path: Path, sgtool: Tool) -> None:
+    check_prints(path, sgtool)
+
+
+@pytest.mark.parametrize("path", corpus_params("models/**/*.index"))
+def test_corpus_checkpoints(path: Path, sgtool: Tool) -> None:
+    result = check_prints(path, sgtool)
+    assert result["variables"]
+
+
+@pytest.mark.parametrize("path", model_folders("siamese_v1", "tdgammon", "txt_argmax", "refdata_dense"))
+def test_corpus_other_forms(path: Path, sgtool: Tool) -> None:
+    for file in sorted(path.iterdir()):
+        if file.name in ("expected.npz", "checkpoint") or file.suffix == ".json" or file.is_dir():
+            continue
+        check_prints(file, sgtool)
+
+
+def test_corpus_op_graphs(sgtool: Tool) -> None:
+    (first, *_) = params = corpus_params("ops/*/graph.pb")
+    if first.id == "absent":
+        pytest.skip(first.marks[1].kwargs["reason"])
+    for param in params[::10]:
+        check_prints(param.values[0], sgtool)
+
+
+def check_prints(path: Path, sgtool: Tool) -> dict[str, Any]:
+    plain = sgtool("inspect", path)
+    assert plain.code == 0, plain.err
+    assert plain.out.startswith("format")
+    result = sgtool("inspect", path, "--json")
+    assert result.code == 0, result.err
+    document: dict[str, Any] = result.json
+    assert ("nodes" in document) == ("ops" in document)
+    assert sum(document.get("ops", {}).values()) == document.get("nodes", 0)
+    return document
