@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..formats import files
-from ..formats.errors import MissingFileError
+from ..formats.errors import InvalidValueError, MissingFileError
 from . import render
 
 if TYPE_CHECKING:
     from ..formats.entry import Entry
     from ..formats.graph_file import GraphFile
+    from ..formats.saved_variables import SavedVariable
 
 _SAVED_MODEL_NAMES = ("saved_model.pb", "saved_model.pbtxt")
 _SERVING_TAG = "serve"
@@ -120,3 +121,46 @@ def meta_graph_bytes(located: Located) -> bytes | None:
         return None
     encoded: bytes = protos.encode(serving_graph(file))
     return encoded
+
+
+def store_path(store: str) -> str:
+    """A STORE argument: a checkpoint in any form, or a file of arrays, told on stderr where it was chosen."""
+    located = find(store)
+    if located.variables is None:
+        variables_of(located)  # raises
+    return str(located.variables)
+
+
+def saved_variables_of(located: Located) -> dict[str, SavedVariable]:
+    """The checkpoint keys of a model's graph.
+
+    Raises:
+        MissingFileError: It has no graph.
+        InvalidValueError: The graph has no variables.
+    """
+    from ..formats.saved_variables import saved_variables
+
+    file = graph_of(located)
+    if file.meta_graphs:
+        meta_graph = serving_graph(file)
+        found = saved_variables(meta_graph.graph_def, meta_graph.saver_def)
+    else:
+        found = saved_variables(file.message)
+    if not found:
+        raise InvalidValueError(
+            f"{located.graph} has no variables: there is nothing to restore (a frozen graph?).",
+            path=located.graph,
+        )
+    return found
+
+
+def own_values(located: Located, keys: Sequence[str]) -> dict[str, Entry]:
+    """The model's own values of some variables: of its checkpoint, else their initial values."""
+    store = variables_of(located) if located.variables else {}
+    found = {key: store[key] for key in keys if key in store}
+    rest = [key for key in keys if key not in store]
+    if rest:
+        from . import sessions
+
+        found |= sessions.initial_values(located, rest)
+    return found

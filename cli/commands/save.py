@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -129,31 +127,11 @@ def _selected(entries: Mapping[str, Entry], only: Sequence[str], exclude: Sequen
 
 
 def _cast(entry: Entry, dtype: DTypeInfo | None) -> Entry:
+    from ..casts import cast_entry
+
     if dtype is None or entry.dtype.kind != "float" or entry.dtype == dtype:
         return entry
-    assert dtype.size is not None
-    load = partial(_read_as, entry, dtype)
-    return replace(entry, dtype=dtype, nbytes=entry.size * dtype.size, load=load)
-
-
-def _read_as(entry: Entry, dtype: DTypeInfo) -> Any:
-    """The values in another dtype; a number that it cannot hold is refused, not made infinite."""
-    import numpy as np
-
-    from ...formats.errors import InvalidValueError
-
-    values = entry.read()
-    with np.errstate(all="ignore"):
-        cast = values.astype(dtype.numpy)
-        lost = np.isfinite(values.astype(np.float64)) & ~np.isfinite(cast.astype(np.float64))
-    if lost.any():
-        worst = np.abs(values[lost]).max()
-        raise InvalidValueError(
-            f"Variable '{entry.name}' holds {worst}, which {dtype.name} cannot hold.",
-            name=entry.name,
-            dtype=dtype.name,
-        )
-    return cast
+    return cast_entry(entry, dtype)
 
 
 def _counted(entries: Sequence[Entry], bar: render.Progress) -> Iterator[Entry]:

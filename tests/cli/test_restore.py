@@ -1,0 +1,168 @@
+"""`sgtool restore`: strict by default, everything that does not fit in one report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from corpus_files import corpus_params
+from sgtool.formats import protos, registry
+from sgtool.formats.bundle import write_bundle
+from sgtool.formats.entry import entry_of
+
+if TYPE_CHECKING:
+    from .conftest import Tool
+
+VALUES: dict[str, Any] = {
+    "net/b": np.array([0.5, 1.5, 2.5], np.float32),
+    "net/w": np.arange(6, dtype=np.float32).reshape(2, 3),
+    "step": np.int64(3),
+}
+
+
+def variable(name: str, dtype: str, *dims: int) -> str:
+    shape = " ".join(f"dim {{ size: {dim} }}" for dim in dims)
+    return f"""node {{ name: "{name}" op: "VariableV2" attr {{ key: "dtype" value {{ type: {dtype} }} }}
+        attr {{ key: "shape" value {{ shape {{ {shape} }} }} }} }}"""
+
+
+def write_model(path: Path) -> None:
+    nodes = [
+        variable("net/b", "DT_FLOAT", 3),
+        variable("net/w", "DT_FLOAT", 2, 3),
+        variable("step", "DT_INT64"),
+    ]
+    text = f"graph_def {{ {' '.join(nodes)} versions {{ producer: 134 }} }}"
+    message = protos.parse_text(protos.MetaGraphDef, text, "test")
+    path.write_bytes(protos.encode(message))
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    write_model(tmp_path / "model.meta")
+    return str(tmp_path / "model.meta")
+
+
+def store(name: str, values: dict[str, Any]) -> str:
+    registry.write_store(name, [entry_of(key, value) for key, value in sorted(values.items())])
+    return name
+
+
+def read(path: str) -> dict[str, Any]:
+    return {name: entry.read() for name, entry in registry.open_store(path).items()}
+
+
+@pytest.mark.parametrize("form", ["weights.h5", "weights.npz", "weights"])
+def test_a_store_that_fits_becomes_a_checkpoint(form: str, model: str, sgtool: Tool) -> None:
+    result = sgtool("restore", model, store(form, VALUES), "-o", "restored", "--json")
+    assert result.code == 0, result.err
+    assert set(result.json["restored"]) == set(VALUES)
+    got = read("restored")
+    for name, value in VALUES.items():
+        np.testing.assert_array_equal(got[name], value)
+        assert got[name].dtype == value.dtype
+    assert Path("restored.meta").read_bytes() == Path(model).read_bytes()
+
+
+def test_all_that_does_not_fit_is_in_one_report(model: str, sgtool: Tool) -> None:
+    wrong = {
+        "net/bias": VALUES["net/b"],
+        "net/w": np.zeros((3, 2), np.float32),
+        "step": np.int32(3),
+        "other": 1.0,
+    }
+    result = sgtool("restore", model, store("w.npz", wrong), "-o", "restored", "--json")
+    assert result.code == 5
+    error = result.error
+    assert error["missing"] == ["net/b"]
+    assert error["unused"] == ["net/bias", "other"]
+    assert [row["name"] for row in error["mismatched"]] == ["net/w", "step"]
+    for text in (
+        "net/b",
+        "Did you mean 'net/bias'",
+        "[2, 3]",
+        "[3, 2]",
+        "int32",
+        "int64",
+        "--partial",
+        "--cast",
+    ):
+        assert text in error["message"]
+    assert not list(Path().glob("restored*"))
+
+
+def test_partial_keeps_the_models_own_values(model: str, sgtool: Tool) -> None:
+    write_bundle("model", [entry_of(name, value) for name, value in sorted(VALUES.items())])
+    other = {"net/w": np.full((2, 3), 7, np.float32), "unused": np.zeros(2, np.float32)}
+    assert sgtool("restore", model, store("w.h5", other), "-o", "r").code == 5
+    result = sgtool("restore", model, "w.h5", "-o", "r", "--partial", "--json")
+    assert result.code == 0, result.err
+    assert (result.json["missing"], result.json["unused"]) == (["net/b", "step"], ["unused"])
+    got = read("r")
+    np.testing.assert_array_equal(got["net/w"], other["net/w"])
+    np.testing.assert_array_equal(got["net/b"], VALUES["net/b"])
+    assert set(got) == set(VALUES)
+
+
+def test_partial_never_hides_a_mismatch(model: str, sgtool: Tool) -> None:
+    store("w.h5", VALUES | {"net/w": np.zeros((2, 4), np.float32)})
+    assert sgtool("restore", model, "w.h5", "-o", "r", "--partial").code == 5
+
+
+def test_map_renames_prefixes(model: str, sgtool: Tool) -> None:
+    store("w.h5", {"old/b": VALUES["net/b"], "old/w": VALUES["net/w"], "global_step": VALUES["step"]})
+    result = sgtool("restore", model, "w.h5", "-o", "r", "--map", "old/=net/", "--map", "global_step=step")
+    assert result.code == 0, result.err
+    np.testing.assert_array_equal(read("r")["net/w"], VALUES["net/w"])
+    wrong = sgtool("restore", model, "w.h5", "-o", "r", "--map", "odl/=net/")
+    assert wrong.code == 3
+    assert sgtool("restore", model, "w.h5", "-o", "r", "--map", "old/").code == 2
+
+
+def test_cast_converts_and_refuses_what_would_change(model: str, sgtool: Tool) -> None:
+    wide = {name: np.asarray(value, np.float64) for name, value in VALUES.items()}
+    store("w.h5", wide)
+    assert sgtool("restore", model, "w.h5", "-o", "r").code == 5
+    assert sgtool("restore", model, "w.h5", "-o", "r", "--cast").code == 0
+    assert {name: value.dtype for name, value in read("r").items()} == {n: v.dtype for n, v in VALUES.items()}
+    store("w.h5", wide | {"step": np.float64(3.5)})
+    result = sgtool("restore", model, "w.h5", "-o", "half", "--cast")
+    assert result.code == 5
+    assert "step" in result.err
+    assert "3.5" in result.err
+
+
+def test_dry_run_writes_nothing(model: str, sgtool: Tool) -> None:
+    store("w.h5", VALUES)
+    before = sorted(Path().iterdir())
+    assert sgtool("restore", model, "w.h5", "-o", "r", "--dry-run").code == 0
+    assert sgtool("restore", model, "w.h5", "--dry-run", "--map", "net/w=net/v").code == 5
+    assert sorted(Path().iterdir()) == before
+    assert sgtool("restore", model, "w.h5").code == 2
+
+
+def test_what_is_no_model_or_store(model: str, sgtool: Tool) -> None:
+    store("w.h5", VALUES)
+    assert sgtool("restore", "missing.meta", "w.h5", "-o", "r").code == 3
+    assert sgtool("restore", model, "missing.h5", "-o", "r").code == 3
+    result = sgtool("restore", "w.h5", "w.h5", "-o", "r")
+    assert result.code == 3
+    assert "without a graph" in result.err
+    assert sgtool("restore", model, model, "-o", "r").code == 3
+
+
+@pytest.mark.parametrize("path", corpus_params("models/*/*.meta"))
+def test_corpus_checkpoints_come_through_hdf5_unchanged(path: Path, sgtool: Tool) -> None:
+    original = registry.open_store(path)
+    assert sgtool("save", path, "-o", "weights.h5").code == 0
+    result = sgtool("restore", path, "weights.h5", "-o", "again", "--partial", "--json")
+    assert result.code == 0, result.err
+    assert not result.json["missing"]
+    assert set(result.json["restored"]) | set(result.json["unused"]) == set(original)
+    for name, entry in registry.open_store("again").items():
+        np.testing.assert_array_equal(entry.read(), original[name].read())
+    index = path.with_suffix(".index")
+    if index.exists() and not result.json["unused"]:
+        assert Path("again.index").read_bytes() == index.read_bytes()
