@@ -1,13 +1,13 @@
-"""Max and average pooling and their gradients, as TensorFlow's CPU kernels define them.
+"""Max and average pooling, as TensorFlow's CPU kernels define them.
 
 A window is a product of two intervals, so maxima and sums are taken along the height first and along
-the width of that result then: kernel height + width passes instead of their product. Only the
-gradient of a maximum, which needs the position, looks at every tap.
+the width of that result then: kernel height + width passes instead of their product. What needs the
+position of a maximum is in `pooling_argmax`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,6 @@ from ...formats.errors import InvalidArgumentError, OpError, UnimplementedError
 from .windows import Axis, resolve, spatial_axes
 
 Array = np.ndarray[Any, Any]
-
-BLOCK = 1 << 18
-"""Output elements for which the positions of maxima are searched at a time."""
 
 
 def max_pool(
@@ -53,140 +50,13 @@ def max_pool(
     depth = 3 if data_format == "NHWC" else 1
     if len(ksize) == 4 and x.ndim == 4 and ksize[depth] != 1:
         return _max_pool_depth(x, ksize, strides, depth)
-    axes = _geometry(x.shape, ksize, strides, padding, explicit_paddings, data_format)
+    axes = geometry(x.shape, ksize, strides, padding, explicit_paddings, data_format)
     pick: Any = np.fmax if x.dtype.kind in "fV" else np.maximum
-    lowest = _lowest(x.dtype)
+    lowest = lowest_number(x.dtype)
     out = x
     for number, axis in zip(spatial_axes(data_format), axes, strict=True):
-        out = _reduce(out, number, axis, pick, lowest)
+        out = reduce_windows(out, number, axis, pick, lowest)
     return pick(out, lowest, out=None if out is x else out)  # type: ignore[no-any-return]
-
-
-def max_pool_grad(
-    orig_input: Array,
-    orig_output: Array,
-    grad: Array,
-    *,
-    ksize: Sequence[int],
-    strides: Sequence[int],
-    padding: str,
-    explicit_paddings: Sequence[int] = (),
-    data_format: str = "NHWC",
-) -> Array:
-    """TensorFlow's MaxPoolGrad: each output's gradient goes to the first maximum of its window.
-
-    First means in row-major order. TensorFlow's CPU kernel recomputes the maxima; `orig_output` is
-    only compared in shape.
-
-    Args:
-        orig_input: The input of `max_pool`.
-        orig_output: Its output.
-        grad: Gradient with respect to the output.
-        ksize: As in `max_pool`, and so are the rest.
-        strides: See there.
-        padding: See there.
-        explicit_paddings: See there.
-        data_format: See there.
-
-    Returns:
-        The gradient with respect to `orig_input`.
-
-    Raises:
-        InvalidArgumentError: Shapes that do not fit.
-        UnimplementedError: Pooling over depth or batch.
-    """
-    axes = _geometry(orig_input.shape, ksize, strides, padding, explicit_paddings, data_format)
-    expected = _output_shape(orig_input.shape, axes, data_format)
-    _check_shape("orig_output", orig_output.shape, expected)
-    _check_shape("grad", grad.shape, expected)
-    out = np.zeros_like(orig_input, order="C")
-    for region, taps, _, position in _searched(orig_input, axes, data_format):
-        target, gradient = out[region], grad[region]
-        for tap, inside, source in taps:
-            chosen = position[inside] == tap
-            target[source] += np.where(chosen, gradient[inside], np.zeros((), grad.dtype))
-    return out
-
-
-def max_pool_grad_grad(
-    orig_input: Array,
-    orig_output: Array,
-    grad: Array,
-    *,
-    ksize: Sequence[int],
-    strides: Sequence[int],
-    padding: str,
-    data_format: str = "NHWC",
-) -> Array:
-    """TensorFlow's MaxPoolGradGrad: picks `grad` (of the input's shape) where each maximum was.
-
-    Args:
-        orig_input: The input of `max_pool`.
-        orig_output: Its output.
-        grad: Gradient with respect to the result of `max_pool_grad`.
-        ksize: As in `max_pool`, and so are the rest.
-        strides: See there.
-        padding: See there.
-        data_format: See there.
-
-    Returns:
-        An array of the shape of `orig_output`.
-
-    Raises:
-        InvalidArgumentError: Shapes that do not fit.
-        UnimplementedError: Pooling over depth or batch.
-    """
-    axes = _geometry(orig_input.shape, ksize, strides, padding, (), data_format)
-    expected = _output_shape(orig_input.shape, axes, data_format)
-    _check_shape("orig_output", orig_output.shape, expected)
-    _check_shape("grad", grad.shape, orig_input.shape)
-    out = np.zeros(expected, grad.dtype)
-    for region, taps, _, position in _searched(orig_input, axes, data_format):
-        target, gradient = out[region], grad[region]
-        for tap, inside, source in taps:
-            np.copyto(target[inside], gradient[source], where=position[inside] == tap)
-    return out
-
-
-def max_pool_with_argmax(
-    x: Array,
-    *,
-    ksize: Sequence[int],
-    strides: Sequence[int],
-    padding: str,
-    dtype: Any = np.int64,
-    include_batch_in_index: bool = False,
-) -> tuple[Array, Array]:
-    """TensorFlow's MaxPoolWithArgmax (NHWC).
-
-    Args:
-        x: (batch, height, width, channels).
-        ksize: Window size, four ints.
-        strides: Four ints.
-        padding: "SAME" or "VALID".
-        dtype: Of the indices: int32 or int64.
-        include_batch_in_index: Whether indices count from the first image of the batch.
-
-    Returns:
-        `(maxima, indices)`; an index is (row * width + column) * channels + channel of the first
-        maximum, plus the image's offset if `include_batch_in_index`.
-
-    Raises:
-        InvalidArgumentError: Shapes that do not fit.
-        UnimplementedError: Pooling over depth or batch.
-    """
-    height, width = axes = _geometry(x.shape, ksize, strides, padding, (), "NHWC")
-    shape = _output_shape(x.shape, axes, "NHWC")
-    out, where = np.empty(shape, x.dtype), np.empty(shape, np.int64)
-    rows = np.arange(height.out)[:, None, None] * height.stride - height.before
-    columns = np.arange(width.out)[:, None] * width.stride - width.before
-    for region, _, best, position in _searched(x, axes, "NHWC"):
-        row, column = np.divmod(position, width.kernel)
-        out[region] = best
-        where[region] = ((row + rows) * x.shape[2] + column + columns) * x.shape[3] + np.arange(x.shape[3])
-    if include_batch_in_index:
-        where += (np.arange(x.shape[0]) * int(np.prod(x.shape[1:])))[:, None, None, None]
-    return out, where.astype(dtype)
 
 
 def avg_pool(
@@ -208,10 +78,10 @@ def avg_pool(
         InvalidArgumentError: x is not 4-D, or the window does not fit.
         UnimplementedError: Pooling over batch or depth.
     """
-    axes = _geometry(x.shape, ksize, strides, padding, (), data_format)
-    out = x.astype(_accumulator(x.dtype), copy=False)
+    axes = geometry(x.shape, ksize, strides, padding, (), data_format)
+    out = x.astype(accumulator(x.dtype), copy=False)
     for number, axis in zip(spatial_axes(data_format), axes, strict=True):
-        out = _reduce(out, number, axis, np.add, 0)
+        out = reduce_windows(out, number, axis, np.add, 0)
     if out.size:
         out = np.divide(out, _counts(axes, data_format, out.dtype), out=None if out is x else out)
     return out.astype(x.dtype, copy=False) if out is not x else out.copy()
@@ -244,27 +114,27 @@ def avg_pool_grad(
         UnimplementedError: Pooling over batch or depth.
     """
     shape = [int(size) for size in orig_input_shape]
-    axes = _geometry(shape, ksize, strides, padding, (), data_format)
-    _check_shape("grad", grad.shape, _output_shape(shape, axes, data_format))
-    spread = grad.astype(_accumulator(grad.dtype), copy=False)
+    axes = geometry(shape, ksize, strides, padding, (), data_format)
+    check_shape("grad", grad.shape, output_shape(shape, axes, data_format))
+    spread = grad.astype(accumulator(grad.dtype), copy=False)
     if spread.size:
         spread = spread / _counts(axes, data_format, spread.dtype)
     for number, axis in zip(spatial_axes(data_format), axes, strict=True):
         out = np.zeros((*spread.shape[:number], axis.size, *spread.shape[number + 1 :]), spread.dtype)
         leading = (slice(None),) * number
         for tap in range(axis.kernel):
-            inside, source = _meet(axis, tap)
+            inside, source = met(axis, tap)
             out[(*leading, source)] += spread[(*leading, inside)]
         spread = out
     return spread.astype(grad.dtype, copy=False)
 
 
-def _reduce(x: Array, number: int, axis: Axis, combine: Any, start: Any) -> Array:
+def reduce_windows(x: Array, number: int, axis: Axis, combine: Any, start: Any) -> Array:
     """`combine` over the windows of one axis; x itself where each window is its own element."""
     if axis.kernel == axis.stride == 1 and axis.out == axis.size and not axis.before:
         return x
     leading = (slice(None),) * number
-    meets = [_meet(axis, tap) for tap in range(axis.kernel)]
+    meets = [met(axis, tap) for tap in range(axis.kernel)]
     shape = (*x.shape[:number], axis.out, *x.shape[number + 1 :])
     # A tap that every window has makes the start; only where padding hides all of them is one filled in.
     whole = next((m for m in meets if m[0] == slice(0, axis.out)), None)
@@ -279,7 +149,7 @@ def _reduce(x: Array, number: int, axis: Axis, combine: Any, start: Any) -> Arra
     return out
 
 
-def _meet(axis: Axis, tap: int) -> tuple[slice, slice]:
+def met(axis: Axis, tap: int) -> tuple[slice, slice]:
     """The outputs whose tap lies within the input, and the input elements that it meets there."""
     first = max(0, -((tap - axis.before) // axis.stride))
     last = min(axis.out - 1, (axis.size - 1 + axis.before - tap) // axis.stride)
@@ -289,51 +159,13 @@ def _meet(axis: Axis, tap: int) -> tuple[slice, slice]:
     return slice(first, last + 1), slice(start, start + (last - first) * axis.stride + 1, axis.stride)
 
 
-def _searched(
-    x: Array, axes: tuple[Axis, Axis], data_format: str
-) -> Iterator[tuple[slice, list[tuple[int, Any, Any]], Array, Array]]:
-    """Finds the first maximum of each window, some images at a time.
-
-    Yields:
-        `(images, taps, best, position)`: the images' slice; for each tap (number, index of the outputs
-        that have it, index of the input elements it meets); the maxima; and the tap where each is.
-    """
-    height, width = axes
-    row_axis, _ = spatial_axes(data_format)
-    leading = (slice(None),) * row_axis
-    rows = [_meet(height, tap) for tap in range(height.kernel)]
-    columns = [_meet(width, tap) for tap in range(width.kernel)]
-    taps = [
-        (r * width.kernel + c, (*leading, rows[r][0], columns[c][0]), (*leading, rows[r][1], columns[c][1]))
-        for r in range(height.kernel)
-        for c in range(width.kernel)
-    ]
-    taps = [tap for tap in taps if tap[1][row_axis] != slice(0, 0) and tap[1][row_axis + 1] != slice(0, 0)]
-    shape = _output_shape(x.shape, axes, data_format)
-    pixels = int(np.prod(shape[1:]))
-    if not pixels:
-        return
-    images = max(1, BLOCK // pixels)
-    for start in range(0, shape[0], images):
-        region = slice(start, min(shape[0], start + images))
-        part = x[region]
-        best = np.empty((region.stop - region.start, *shape[1:]), x.dtype)
-        position = np.full(best.shape, -1, np.int32)
-        for tap, inside, source in taps:
-            values, known, places = part[source], best[inside], position[inside]
-            better = (known < values) | (places < 0)
-            np.copyto(known, values, where=better)
-            np.copyto(places, tap, where=better)
-        yield region, taps, best, position
-
-
 def _counts(axes: tuple[Axis, Axis], data_format: str, dtype: np.dtype[Any]) -> Array:
     """How many input elements each window has, shaped to divide the output."""
     counts = []
     for axis in axes:
         count = np.zeros(axis.out, dtype)
         for tap in range(axis.kernel):
-            count[_meet(axis, tap)[0]] += 1
+            count[met(axis, tap)[0]] += 1
         counts.append(count)
     product = np.outer(*counts).astype(dtype, copy=False)
     return product[:, :, None] if data_format == "NHWC" else product
@@ -358,10 +190,10 @@ def _max_pool_depth(x: Array, ksize: Sequence[int], strides: Sequence[int], dept
     _require(checks, UnimplementedError, ksize=list(ksize), strides=list(strides), input_shape=list(x.shape))
     split = x.reshape(*x.shape[:depth], x.shape[depth] // window, window, *x.shape[depth + 1 :])
     pick: Any = np.fmax if x.dtype.kind in "fV" else np.maximum
-    return pick.reduce(split, axis=depth + 1, initial=_lowest(x.dtype))  # type: ignore[no-any-return]
+    return pick.reduce(split, axis=depth + 1, initial=lowest_number(x.dtype))  # type: ignore[no-any-return]
 
 
-def _geometry(
+def geometry(
     shape: Sequence[int],
     ksize: Sequence[int],
     strides: Sequence[int],
@@ -369,6 +201,7 @@ def _geometry(
     explicit_paddings: Sequence[int],
     data_format: str,
 ) -> tuple[Axis, Axis]:
+    """The height and width of a pooling window over an input of `shape`, after checking both."""
     if len(shape) != 4:
         raise InvalidArgumentError(f"tensor_in must be 4-dimensional, but has shape {list(shape)}")
     if len(ksize) != 4:
@@ -403,20 +236,22 @@ def _require(checks: list[tuple[bool, str]], kind: Callable[..., OpError], **fie
         raise kind("; ".join(failed), **fields)
 
 
-def _output_shape(shape: Sequence[int], axes: tuple[Axis, Axis], data_format: str) -> tuple[int, ...]:
+def output_shape(shape: Sequence[int], axes: tuple[Axis, Axis], data_format: str) -> tuple[int, ...]:
+    """The shape of what pooling makes of an input of `shape`."""
     out = list(shape)
     for number, axis in zip(spatial_axes(data_format), axes, strict=True):
         out[number] = axis.out
     return tuple(out)
 
 
-def _check_shape(name: str, shape: Sequence[int], expected: Sequence[int]) -> None:
+def check_shape(name: str, shape: Sequence[int], expected: Sequence[int]) -> None:
+    """Raises InvalidArgumentError unless the array called `name` has the shape that it must have."""
     if tuple(shape) != tuple(expected):
         wanted, got = (f"[{','.join(map(str, sizes))}]" for sizes in (expected, shape))
         raise InvalidArgumentError(f"Expected {name} shape to be {wanted}, but got {got}")
 
 
-def _lowest(dtype: np.dtype[Any]) -> Any:
+def lowest_number(dtype: np.dtype[Any]) -> Any:
     """The lowest finite number of a real dtype, as a scalar of that dtype."""
     if dtype.kind in "iu":
         return np.iinfo(dtype).min
@@ -425,5 +260,6 @@ def _lowest(dtype: np.dtype[Any]) -> Any:
     return np.finfo(dtype).min
 
 
-def _accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype in which sums of `dtype` are formed."""
     return np.dtype(np.float32) if dtype.itemsize == 2 else dtype

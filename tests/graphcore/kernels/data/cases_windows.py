@@ -161,7 +161,7 @@ def pooling(r):
                 names = {"orig_input": x, "orig_output": y, "grad": dy}
                 low = {"rtol": 1e-2, "atol": 1e-2} if x.dtype == np.float16 else {}
                 r.add(
-                    "pooling.max_pool_grad",
+                    "pooling_argmax.max_pool_grad",
                     lambda: raw.MaxPoolGrad(**tensors(names), **kwargs),
                     [x, y, dy],
                     kwargs,
@@ -172,7 +172,7 @@ def pooling(r):
                     args = [x, y, names["grad"]]
                     op = raw.MaxPoolGradGrad
                     r.add(
-                        "pooling.max_pool_grad_grad",
+                        "pooling_argmax.max_pool_grad_grad",
                         lambda: op(**tensors(names), **kwargs),
                         args,
                         kwargs,
@@ -183,7 +183,12 @@ def pooling(r):
                     op = raw.MaxPoolWithArgmax
                     for batch in (False, True):
                         more = {**kwargs, "include_batch_in_index": batch}
-                        r.add("pooling.max_pool_with_argmax", lambda: list(op(input=x, **more)), [x], more)
+                        r.add(
+                            "pooling_argmax.max_pool_with_argmax",
+                            lambda: list(op(input=x, **more)),
+                            [x],
+                            more,
+                        )
             if x.dtype.kind == "f" or dtype == "bfloat16":
                 low = {"float16": 1e-2, "bfloat16": 2e-2}.get(dtype, 1e-5)
                 low = {"rtol": low, "atol": low}
