@@ -1,0 +1,52 @@
+"""From fetches and feeds to a plan: a row of small passes, each in its file, each switchable.
+
+`prune` (what the fetches need, all that is missing or unimplemented in one error) -> `order` ->
+`fold` (static shapes under the fed shapes, constants) -> `simplify` (identities, equal
+subexpressions) -> `lower` (slots, lifetimes, in-place reuse) -> `plan.Plan`.
+
+Hazards that hold for every pass: only pure ops are folded or merged; a node with control inputs that
+matter stays where it is; reads of a variable that the plan writes are never merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..operation import Operation, Tensor
+from ..resources import SessionState
+from ..shapes import Shape
+from . import fold, lower, order, prune, simplify
+from .draft import Draft, Options
+from .plan import Plan
+
+__all__ = ["Options", "Plan", "compile_plan"]
+
+
+def compile_plan(
+    graph: Any,
+    fetches: Sequence[Tensor | Operation],
+    feeds: dict[Tensor, Shape],
+    state: SessionState,
+    options: Options,
+) -> Plan:
+    """Compiles what `fetches` need, given `feeds`.
+
+    Args:
+        graph: The graph.
+        fetches: Tensors and operations.
+        feeds: The fed tensors in order, each with its shape (unknown dimensions allowed).
+        state: The session's state; variables are resolved in it.
+        options: Which passes run.
+
+    Raises:
+        InvalidArgumentError: Placeholders are not fed (all of them are listed), or there is a cycle.
+        UnimplementedError: Ops are not implemented (all of them are listed).
+    """
+    draft = Draft(graph, list(fetches), dict(feeds), state, options)
+    prune.run(draft)
+    order.run(draft)
+    fold.run(draft)
+    if options.simplify:
+        simplify.run(draft)
+    return lower.run(draft)

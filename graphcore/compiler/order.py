@@ -1,0 +1,74 @@
+"""Orders the nodes: inputs and control inputs first, otherwise as the graph was made.
+
+Creation order makes runs deterministic and gives a read that was made before a write, with no edge
+between the two, the old value, as a reader of the program expects.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+from ..errors import InvalidArgumentError, UnimplementedError
+from ..operation import Operation
+from .draft import Draft, Node
+
+LOOP_OPS = frozenset({"Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration", "LoopCond"})
+
+
+def run(draft: Draft) -> None:
+    """Sorts `draft.nodes`; drops control edges that order nothing; marks what may be dead.
+
+    Raises:
+        InvalidArgumentError: The nodes have a cycle.
+        UnimplementedError: The nodes have a v1 while loop.
+    """
+    loops = [operation.name for operation in draft.nodes if operation.type in LOOP_OPS]
+    if loops:
+        raise UnimplementedError(
+            f"While loops are not implemented yet; nodes {', '.join(map(repr, loops[:5]))} belong to one.", nodes=loops
+        )
+    nodes = draft.nodes
+    waiting: dict[Operation, int] = {}
+    consumers: dict[Operation, list[Operation]] = {operation: [] for operation in nodes}
+    ready: list[tuple[int, Operation]] = []
+    for operation, node in nodes.items():
+        sources = {tensor.op for tensor in node.inputs if tensor not in draft.feeds} | set(node.control)
+        waiting[operation] = len(sources)
+        for source in sources:
+            consumers[source].append(operation)
+        if not sources:
+            ready.append((operation._id, operation))
+    heapq.heapify(ready)
+    ordered: dict[Operation, Node] = {}
+    while ready:
+        _, operation = heapq.heappop(ready)
+        ordered[operation] = nodes[operation]
+        for consumer in consumers[operation]:
+            waiting[consumer] -= 1
+            if not waiting[consumer]:
+                heapq.heappush(ready, (consumer._id, consumer))
+    if len(ordered) < len(nodes):
+        stuck = sorted(operation.name for operation in nodes if operation not in ordered)
+        raise InvalidArgumentError(
+            f"{len(stuck)} nodes in a cycle: {', '.join(stuck[:5])}{', ...' if len(stuck) > 5 else ''}", nodes=stuck
+        )
+    draft.nodes = ordered
+    _settle_control(draft)
+
+
+def _settle_control(draft: Draft) -> None:
+    """Marks nodes that a Switch may leave dead, and drops control edges without meaning.
+
+    An edge means something where its source, or anything before it, is stateful, or may be dead.
+    """
+    matters: set[Operation] = set()
+    for operation, node in draft.nodes.items():
+        sources = [tensor.op for tensor in node.inputs if tensor not in draft.feeds] + node.control
+        node.may_be_dead = operation.type in ("Switch", "RefSwitch") or any(
+            draft.nodes[source].may_be_dead for source in sources
+        )
+        kind = operation.kind
+        if node.may_be_dead or not (kind and kind.is_pure) or any(source in matters for source in sources):
+            if operation.type not in ("NoOp", "ControlTrigger") or any(source in matters for source in sources):
+                matters.add(operation)
+        node.control = [source for source in node.control if source in matters]

@@ -1,0 +1,171 @@
+"""A compiled plan and the loop that runs it.
+
+A step is a tuple (function, arity, get, out, outs, dead): the callable; how many slots it reads; the
+slot (arity 1) or an `operator.itemgetter` of slots; the one slot it writes, or -1; the slots that it
+writes where it gives several values; the slots nobody reads afterwards. Slot 0 holds the run's context.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dead import DEAD
+from ..errors import InvalidArgumentError, at_operation
+from ..operation import Operation
+from ..resources import RunContext
+
+
+Step = tuple[Any, int, Any, int, tuple[int, ...], tuple[int, ...]]
+
+
+class Plan:
+    """What one set of fetches and feeds runs; immutable, so that several threads may run it.
+
+    Attributes:
+        steps: The steps in order.
+        operations: The operation of each step.
+        template: The slots with constants and variables in place.
+        feed_slots: Where each feed goes; -1 for one that nothing reads.
+        fetch_slots: Where each fetch is found; -1 for an operation.
+        fetch_names: Their names, for messages.
+    """
+
+    __slots__ = ("feed_slots", "fetch_names", "fetch_slots", "operations", "steps", "template")
+
+    def __init__(
+        self,
+        steps: list[Step],
+        operations: list[Operation],
+        template: list[Any],
+        feed_slots: list[int],
+        fetch_slots: list[int],
+        fetch_names: list[str],
+    ) -> None:
+        self.steps = steps
+        self.operations = operations
+        self.template = template
+        self.feed_slots = feed_slots
+        self.fetch_slots = fetch_slots
+        self.fetch_names = fetch_names
+
+    def run(self, context: RunContext, feeds: Sequence[np.ndarray]) -> list[Any]:
+        """Runs all steps; gives the fetched values (None for operations), the caller's to keep.
+
+        Raises:
+            OpError: A kernel failed; the error names the node.
+        """
+        slots = self._slots(context, feeds)
+        steps = iter(self.steps)
+        try:
+            with np.errstate(all="ignore"):
+                for function, arity, get, out, outs, dead in steps:
+                    if arity == 1:
+                        result = function(slots[get])
+                    elif arity:
+                        result = function(*get(slots))
+                    else:
+                        result = function()
+                    if out >= 0:
+                        slots[out] = result
+                    elif outs:
+                        for slot, value in zip(outs, result):
+                            slots[slot] = value
+                    for slot in dead:
+                        slots[slot] = None
+        except Exception as error:  # the one place where a kernel's error gets its node's name
+            self._fail(error, steps, slots)
+        return self._fetch(slots)
+
+    def run_traced(self, context: RunContext, feeds: Sequence[np.ndarray]) -> tuple[list[Any], list[Any]]:
+        """As `run`, with a row (operation, start, end, output) for each step, in seconds."""
+        slots = self._slots(context, feeds)
+        rows = []
+        steps = iter(self.steps)
+        clock = time.perf_counter
+        try:
+            with np.errstate(all="ignore"):
+                for function, arity, get, out, outs, dead in steps:
+                    start = clock()
+                    if arity == 1:
+                        result = function(slots[get])
+                    elif arity:
+                        result = function(*get(slots))
+                    else:
+                        result = function()
+                    end = clock()
+                    rows.append((self.operations[len(rows)], start, end, _outline(result)))
+                    for slot, value in zip(outs or (out,), result if outs else (result,)):
+                        slots[slot] = value
+                    for slot in dead:
+                        slots[slot] = None
+        except Exception as error:  # as in run
+            self._fail(error, steps, slots)
+        return self._fetch(slots), rows
+
+    def _slots(self, context: RunContext, feeds: Sequence[np.ndarray]) -> list[Any]:
+        slots = self.template.copy()
+        slots[0] = context
+        for slot, value in zip(self.feed_slots, feeds):
+            if slot >= 0:
+                slots[slot] = value
+        return slots
+
+    def _fetch(self, slots: list[Any]) -> list[Any]:
+        values: list[Any] = []
+        for slot, name in zip(self.fetch_slots, self.fetch_names):
+            if slot < 0:
+                values.append(None)
+                continue
+            value = slots[slot]
+            if isinstance(value, np.ndarray):
+                value = _keepable(value)
+            elif value is DEAD:
+                raise InvalidArgumentError(
+                    f"Retval {name} does not have value: the fetch lies on a branch that the run did not take.",
+                    fetch=name,
+                )
+            elif hasattr(value, "read"):  # a ref variable fetched itself
+                value = value.read().copy()
+            if type(value) is np.ndarray and value.ndim == 0:
+                value = value[()]
+            values.append(value)
+        return values
+
+    def _fail(self, error: Exception, steps: Any, slots: list[Any]) -> None:
+        index = len(self.steps) - steps.__length_hint__() - 1
+        _, arity, get, *_ = self.steps[index]
+        inputs = () if not arity else (slots[get],) if arity == 1 else get(slots)
+        raise at_operation(error, self.operations[index], inputs) from error
+
+
+def _outline(result: Any) -> Any:
+    """Dtype and shape of a step's result, without holding the arrays."""
+    if isinstance(result, (tuple, list)):
+        return [_outline(item) for item in result]
+    return (str(result.dtype), result.shape) if hasattr(result, "shape") and hasattr(result, "dtype") else None
+
+
+def _keepable(value: np.ndarray) -> np.ndarray:
+    """`value` itself where only its slot holds it, else a copy."""
+    if value.base is None and value.flags.writeable and sys.getrefcount(value) <= _SOLE_HOLDER:
+        return value
+    return value.copy()
+
+
+def _measure_sole_holder() -> int:
+    """What `sys.getrefcount` says in `_keepable` when one slot and the caller's local hold an array."""
+    slots = [np.zeros(1)]
+
+    def same_path(value: np.ndarray) -> int:
+        return sys.getrefcount(value)
+
+    value = slots[0]
+    return same_path(value)
+
+
+_SOLE_HOLDER = _measure_sole_holder()

@@ -1,0 +1,86 @@
+"""Drops identities and computes equal subexpressions once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from ..operation import Operation, Tensor
+from .draft import Draft, Node
+
+_IDENTITIES = frozenset({"Identity", "StopGradient", "PreventGradient", "CheckpointIdentity", "Snapshot"})
+_READS = frozenset({"ReadVariableOp"})
+_HANDLES = frozenset({"VariableV2", "Variable", "VarHandleOp"})
+
+
+def run(draft: Draft) -> None:
+    """Rewrites `draft` in place; see the package's head for what must not be touched."""
+    written = _written_variables(draft)
+    seen: dict[Hashable, Operation] = {}
+    kept_for_control = {source for node in draft.nodes.values() for source in node.control}
+    for operation, node in list(draft.nodes.items()):
+        node.inputs = [draft.resolve(tensor) for tensor in node.inputs]
+        if node.control or node.may_be_dead or operation in kept_for_control:
+            continue
+        if any(operation.output(index) in draft.feeds for index in range(operation.num_outputs)):
+            continue
+        if operation.type in _IDENTITIES and not node.inputs[0].dtype._is_ref_dtype:
+            draft.replaced[operation.output(0)] = node.inputs[0]
+            del draft.nodes[operation]
+            continue
+        key = _key(node, written)
+        if key is None:
+            continue
+        twin = seen.setdefault(key, operation)
+        if twin is not operation:
+            for index in range(operation.num_outputs):
+                draft.replaced[operation.output(index)] = twin.output(index)
+            del draft.nodes[operation]
+
+
+def _written_variables(draft: Draft) -> set[Tensor]:
+    """The handles (and refs) that some node of the plan may write."""
+    written = set()
+    for operation, node in draft.nodes.items():
+        kind = operation.kind
+        if operation.type in _READS or operation.type in _IDENTITIES or (kind is not None and kind.is_pure):
+            continue
+        for tensor in node.inputs:
+            if tensor.dtype.name == "resource" or tensor.dtype._is_ref_dtype:
+                written.add(_root(tensor))
+    return written
+
+
+def _root(tensor: Tensor) -> Tensor:
+    """The variable behind a chain of identities and assignments."""
+    while tensor.op.type not in _HANDLES and tensor.op._inputs:
+        tensor = tensor.op._inputs[0]
+    return tensor
+
+
+def _key(node: Node, written: set[Tensor]) -> Hashable:
+    """What two nodes must share to give the same value, or None where they may not be merged."""
+    operation = node.operation
+    is_read = operation.type in _READS or (operation.type in _IDENTITIES and node.inputs[0].dtype._is_ref_dtype)
+    if is_read:
+        root = _root(node.inputs[0])
+        if root in written or root.op.type not in _HANDLES:
+            return None
+    elif not node.is_pure or not node.inputs:
+        return None
+    attrs = tuple(
+        sorted((name, _freeze(operation.attr(name))) for name in operation.attr_names() if not name.startswith("_"))
+    )
+    return operation.type, tuple(node.inputs), attrs
+
+
+def _freeze(value: Any) -> Hashable:
+    if isinstance(value, list):
+        return tuple(_freeze(item) for item in value)
+    if isinstance(value, np.ndarray):
+        return (value.shape, str(value.dtype), value.tobytes())
+    if hasattr(value, "SerializeToString"):
+        return bytes(value.SerializeToString(deterministic=True))
+    return repr(value)

@@ -1,0 +1,361 @@
+"""`tf.gradients`: derivatives as new nodes of the graph, by reverse accumulation.
+
+The gradients of a graph are built out of TensorFlow's own ops, so a training graph that is exported
+trains in TensorFlow as well.
+
+Source: the algorithm is that of tensorflow/python/ops/gradients_util.py (r1.15), behaviour only.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import registry
+from .convert import constant, convert_to_tensor, convert_to_tensor_or_indexed_slices
+from .default import get_default_graph, name_scope
+from .errors import InvalidTypeError, InvalidValueError
+from .indexed_slices import IndexedSlices
+from .op import raw_ops
+from .operation import Operation, Tensor
+from .tensor_shape import TensorShape
+
+
+class AggregationMethod:
+    """How several gradients of one tensor are added; every method gives the same sum here."""
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+class UnconnectedGradients:
+    """What the gradient of something that `ys` does not depend on is."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: str = UnconnectedGradients.NONE,
+) -> list[Any]:
+    """The sum over `ys` of the derivatives of y with respect to each x in `xs`.
+
+    Args:
+        ys: A tensor or list of tensors.
+        xs: A tensor, variable or list of them.
+        grad_ys: The gradients that reach `ys` (None: ones), tensors of the shapes of `ys`.
+        name: Name scope of the new nodes.
+        colocate_gradients_with_ops: Put each gradient into the colocation group of its operation.
+        gate_gradients: Compute all gradients before any is used.
+        aggregation_method: See `AggregationMethod`.
+        stop_gradients: Tensors that count as constants.
+        unconnected_gradients: "none" or "zero".
+
+    Returns:
+        For each x a tensor of its shape, IndexedSlices where only some rows have a gradient, or None
+        where no y depends on it.
+
+    Raises:
+        TypeError: A y is not floating point or complex and `grad_ys` does not say what its gradient is.
+        ValueError: Shapes of `grad_ys` do not fit, or `unconnected_gradients` is unknown.
+        LookupError: An operation on the way has no gradient.
+    """
+    if str(unconnected_gradients).lower() not in ("none", "zero", "unconnectedgradients.none"):
+        raise InvalidValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}")
+    ys, xs = _as_list(ys), _as_list(xs)
+    stops = _as_list(stop_gradients) if stop_gradients is not None else []
+    grads_in = _as_list(grad_ys) if grad_ys is not None else [None] * len(ys)
+    if len(grads_in) != len(ys):
+        raise InvalidValueError(f"Passed {len(grads_in)} grad_ys for {len(ys)} ys")
+    with name_scope(name, "gradients", [*ys, *xs, *[g for g in grads_in if g is not None]]):
+        y_tensors = [convert_to_tensor(y, name="y") for y in ys]
+        x_tensors = [_x_tensor(x) for x in xs]
+        stop_tensors = [_x_tensor(x) for x in stops]
+        seeds = [_seed(y, g, colocate_gradients_with_ops) for y, g in zip(y_tensors, grads_in)]
+        builder = _Builder(colocate_gradients_with_ops, gate_gradients)
+        found = builder.run(y_tensors, x_tensors, seeds, stop_tensors)
+        if str(unconnected_gradients).lower() == "zero":
+            found = [raw_ops.ZerosLike(x) if g is None else g for x, g in zip(x_tensors, found)]
+        return found
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _x_tensor(x: Any) -> Tensor:
+    """The tensor to differentiate by: a resource variable's handle, a ref variable's reference."""
+    if hasattr(x, "handle"):
+        handle: Tensor = x.handle
+        return handle
+    if isinstance(x, IndexedSlices):
+        values: Tensor = x.values
+        return values
+    tensor: Tensor = convert_to_tensor(x, name="x", as_ref=True)
+    return tensor
+
+
+def _seed(y: Tensor, grad: Any, colocate: bool) -> Any:
+    """The gradient that reaches y from outside."""
+    dtype = y.dtype.base_dtype
+    if grad is not None:
+        grad = convert_to_tensor_or_indexed_slices(grad, name="grad_ys")
+        if grad.dtype.base_dtype != dtype and not (dtype.is_integer or dtype.name in ("resource", "variant")):
+            raise InvalidTypeError(
+                f"Gradient type {grad.dtype.name} generated for {y.name} does not match the type {dtype.name} of y"
+            )
+        if isinstance(grad, Tensor):
+            y.get_shape().assert_is_compatible_with(grad.get_shape())
+        return grad
+    if not (dtype.is_floating or dtype.is_integer):
+        if dtype.is_complex:
+            raise InvalidTypeError(
+                f"Gradients of complex tensors must set grad_ys (y.dtype = tf.{dtype.name})"
+            )
+        raise InvalidTypeError(f"Gradients of tensors of dtype {dtype.name} must set grad_ys")
+    with _colocation(y.op, colocate):
+        return raw_ops.Fill(_shape_of(y), constant(1, dtype, name="grad_ys_0/Const"), name="grad_ys_0")
+
+
+def _shape_of(tensor: Tensor) -> Any:
+    static = tensor.get_shape()
+    if static.is_fully_defined():
+        return constant(np.array(static.as_list(), np.int32), name="Shape")
+    return raw_ops.Shape(tensor)
+
+
+class _Colocation:
+    """A colocation scope, or nothing."""
+
+    def __init__(self, operation: Operation, wanted: bool) -> None:
+        self._scope = operation.graph.colocate_with(operation) if wanted else None
+
+    def __enter__(self) -> None:
+        if self._scope is not None:
+            self._scope.__enter__()
+
+    def __exit__(self, *exc: Any) -> None:
+        if self._scope is not None:
+            self._scope.__exit__(*exc)
+
+
+_colocation = _Colocation
+
+
+class _Builder:
+    """Builds the gradient nodes of one call.
+
+    Gradients that reach a tensor are collected until all operations between it and the ys are done;
+    then they are added up and passed to the operation's gradient function.
+    """
+
+    def __init__(self, colocate: bool, gate: bool) -> None:
+        self.colocate = colocate
+        self.gate = gate
+        self.grads: dict[Tensor, list[Any]] = {}
+
+    def run(self, ys: list[Tensor], xs: list[Tensor], seeds: list[Any], stops: list[Tensor]) -> list[Any]:
+        between = _between(ys, xs, stops)
+        pending = _pending_counts(ys, between)
+        for y, seed in zip(ys, seeds):
+            self.grads.setdefault(y, []).append(seed)
+        x_set, stop_set = set(xs), set(stops)
+        # Later operations first: the order in which TensorFlow's queue, too, tends to work.
+        ready = [(-op._id, op) for op in dict.fromkeys(y.op for y in ys) if op in between and not pending.get(op, 0)]
+        heapq.heapify(ready)
+        while ready:
+            _, operation = heapq.heappop(ready)
+            self._differentiate(operation, between, x_set, stop_set)
+            for source in operation._inputs:
+                producer = source.op
+                if producer in pending:
+                    pending[producer] -= 1
+                    if not pending[producer] and producer in between:
+                        heapq.heappush(ready, (-producer._id, producer))
+        return [self._sum(x) for x in xs]
+
+    def _differentiate(self, operation: Operation, between: set[Operation], xs: set[Tensor], stops: set[Tensor]) -> None:
+        outputs = operation.outputs
+        out_grads = [self._sum(tensor) for tensor in outputs]
+        if all(grad is None for grad in out_grads):
+            return
+        inputs = operation._inputs
+        wanted = [tensor.op in between or tensor in xs for tensor in inputs]
+        if not any(wanted) or all(tensor in stops for tensor in inputs):
+            return
+        function = registry.gradient_function(operation)
+        if function is None:
+            return
+        for index, grad in enumerate(out_grads):
+            if grad is None and _is_trainable(outputs[index]):
+                # A gradient function may rely on all of its arguments.
+                out_grads[index] = self._zeros(outputs[index])
+        with name_scope(f"{operation.name}_grad"), _colocation(operation, self.colocate):
+            result = function(operation, *out_grads)
+            in_grads = list(result) if isinstance(result, (list, tuple)) else [result]
+            if len(in_grads) != len(inputs):
+                raise InvalidValueError(
+                    f"Num gradients {len(in_grads)} generated for op {operation.node_def} do not match num inputs {len(inputs)}"
+                )
+            if self.gate and sum(grad is not None for grad in in_grads) > 1:
+                in_grads = _tuple(in_grads)
+        for tensor, grad, is_wanted in zip(inputs, in_grads, wanted):
+            if grad is None or not is_wanted or tensor in stops:
+                continue
+            if isinstance(grad, Tensor) and tensor.dtype.name != "resource":
+                try:
+                    grad.set_shape(tensor.get_shape())
+                except ValueError as error:
+                    raise InvalidValueError(
+                        f"Incompatible shapes between op input and calculated input gradient. Forward operation: "
+                        f"{operation.name}. Input index: {inputs.index(tensor)}. Original input shape: "
+                        f"{tensor.get_shape()}. Calculated input gradient shape: {grad.get_shape()}"
+                    ) from error
+            self.grads.setdefault(tensor, []).append(grad)
+
+    def _zeros(self, tensor: Tensor) -> Any:
+        with name_scope(f"{tensor.op.name}_grad"):
+            static = tensor.get_shape()
+            if static.is_fully_defined():
+                return constant(np.zeros((), tensor.dtype.base_dtype.np), shape=static.as_list(), name="zeros")
+            return raw_ops.ZerosLike(tensor)
+
+    def _sum(self, tensor: Tensor) -> Any:
+        """All gradients of `tensor` that have come together so far, added up."""
+        grads = self.grads.get(tensor)
+        if not grads:
+            return None
+        if len(grads) == 1:
+            return grads[0]
+        if all(isinstance(grad, IndexedSlices) for grad in grads):
+            total: Any = self._concatenated(grads)
+        else:
+            total = raw_ops.AddN([convert_to_tensor(grad) for grad in grads])
+        self.grads[tensor] = [total]
+        return total
+
+    def _concatenated(self, grads: Sequence[IndexedSlices]) -> IndexedSlices:
+        return IndexedSlices(
+            raw_ops.ConcatV2([grad.values for grad in grads], 0),
+            raw_ops.ConcatV2([grad.indices for grad in grads], 0),
+            grads[0].dense_shape,
+        )
+
+
+def _is_trainable(tensor: Tensor) -> bool:
+    dtype = tensor.dtype.base_dtype
+    return dtype.is_floating or dtype.is_complex
+
+
+def _tuple(grads: list[Any]) -> list[Any]:
+    """The gradients behind a barrier: none is used before all are computed."""
+    operations = [grad.op for grad in grads if grad is not None]
+    with get_default_graph().control_dependencies(operations):
+        gate = get_default_graph().add_node("NoOp", [], {}, "tuple/group_deps")
+    with get_default_graph().control_dependencies([gate]):
+        return [
+            None if grad is None
+            else grad._rebuilt(raw_ops.Identity(grad.values)) if isinstance(grad, IndexedSlices)
+            else raw_ops.Identity(grad)
+            for grad in grads
+        ]
+
+
+def _between(ys: list[Tensor], xs: list[Tensor], stops: list[Tensor]) -> set[Operation]:
+    """The operations on paths from an x to a y; paths do not go through what is stopped."""
+    stopped = set(stops)
+    reached: set[Operation] = set()
+    before: dict[Operation, None] = {}
+    stack = [y.op for y in ys]
+    while stack:
+        operation = stack.pop()
+        if operation in before:
+            continue
+        before[operation] = None
+        stack.extend(tensor.op for tensor in operation._inputs)
+    consumers: dict[Tensor, list[Operation]] = {}
+    for operation in before:
+        for tensor in operation._inputs:
+            consumers.setdefault(tensor, []).append(operation)
+    forward = [x for x in xs if x.op in before]
+    reached.update(x.op for x in forward)
+    queue = list(forward)
+    seen = set(queue)
+    while queue:
+        tensor = queue.pop()
+        if tensor in stopped:
+            continue
+        for operation in consumers.get(tensor, ()):
+            reached.add(operation)
+            for output in operation.outputs:
+                if output not in seen:
+                    seen.add(output)
+                    queue.append(output)
+    return reached
+
+
+def _pending_counts(ys: list[Tensor], between: set[Operation]) -> dict[Operation, int]:
+    """How many times each operation is an input of operations between."""
+    pending: dict[Operation, int] = dict.fromkeys(between, 0)
+    for operation in between:
+        for tensor in operation._inputs:
+            if tensor.op in pending:
+                pending[tensor.op] += 1
+    return pending
+
+
+class RegisterGradient:
+    """`@tf.RegisterGradient("Name")`: registers a function `(op, *grads)` under an op type or a name."""
+
+    def __init__(self, op_type: str) -> None:
+        if not isinstance(op_type, str):
+            raise InvalidTypeError("op_type must be a string")
+        self._op_type = op_type
+
+    def __call__(self, function: Any) -> Any:
+        """Registers `function`."""
+        registry.register_gradient(self._op_type, function)
+        return function
+
+
+def not_differentiable(op_type: str) -> None:
+    """`tf.NotDifferentiable`: declares that ops of a type have no gradient."""
+    registry.register_gradient(op_type, None)
+
+
+def hessians(ys: Any, xs: Any, name: str = "hessians", **options: Any) -> list[Any]:
+    """`tf.hessians`: the matrix of second derivatives of sum(ys) for each vector x.
+
+    Raises:
+        ValueError: The shape of an x is not known.
+    """
+    results = []
+    for x in _as_list(xs):
+        with name_scope(name):
+            x = convert_to_tensor(x)
+            shape = x.get_shape()
+            if not shape.is_fully_defined():
+                raise InvalidValueError(f"Cannot compute Hessian: the shape of {x} is not fully defined")
+            (gradient,) = gradients(ys, x, **options)
+            size = shape.num_elements() or 0
+            flat = raw_ops.Reshape(gradient, [size])
+            rows = []
+            for index in range(size):
+                element = raw_ops.StridedSlice(flat, [index], [index + 1], [1], shrink_axis_mask=1)
+                (row,) = gradients(element, x)
+                rows.append(raw_ops.ZerosLike(x) if row is None else row)
+            results.append(raw_ops.Reshape(raw_ops.Pack(rows), TensorShape(shape.as_list() * 2).as_list()))
+    return results

@@ -1,0 +1,590 @@
+"""`tf.Graph`: the container of operations, with names, scopes, collections and versions.
+
+Scopes (name, control dependencies, device, colocation, attributes) are per thread, as in TensorFlow.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..formats import protos
+from ..formats.errors import did_you_mean
+from . import attr_value, op_def as op_defs, registry, shape_inference
+from . import device as devices
+from .dtypes import DType
+from .errors import InvalidTypeError, InvalidValueError, MissingNameError
+from .op_def import OpDef
+from .operation import Operation, Tensor
+from .shapes import Shape
+from .stacks import graph_stack
+
+PRODUCER_VERSION = 134  # TensorFlow 1.15's TF_GRAPH_DEF_VERSION
+_OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
+_SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
+
+
+class _Scopes(threading.local):
+    """The scopes that one thread is in."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.device = ""
+        self.device_functions: list[Callable[[Operation], Any]] = []
+        self.colocation: list[Operation] = []
+        self.control: list[_ControlDependencies] = []
+        self.attrs: dict[str, Any] = {}
+        self.gradient_overrides: dict[str, str] = {}
+        self.kernel_labels: dict[str, str] = {}
+        self.container = ""
+        self.control_flow_context: Any = None
+
+
+class _ControlDependencies:
+    """One `control_dependencies` block: what must run first, and what was made inside."""
+
+    def __init__(self, inputs: list[Operation], clears: bool) -> None:
+        self.inputs = inputs
+        self.clears = clears
+        self.made: set[Operation] = set()
+
+
+class Graph:
+    """A dataflow graph, built once and run by sessions.
+
+    Attributes:
+        versions: The VersionDef message (producer, min_consumer, bad_consumers).
+        seed: The graph-level random seed, or None.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._operations: dict[str, Operation] = {}
+        self._names: dict[str, int] = {}
+        self._scopes = _Scopes()
+        self._collections: dict[Any, list[Any]] = {}
+        self._finalized = False
+        self._unfeedable: set[Tensor] = set()
+        self._unfetchable: set[Operation] = set()
+        self._mutations = 0
+        self._consumer_index: dict[Tensor, list[Operation]] = {}
+        self._consumers_counted = 0
+        self._environment = shape_inference.Environment()
+        self._functions: dict[str, Any] = {}
+        self._gradient_defs: list[Any] = []
+        self._extra_op_defs: dict[str, OpDef] = {}
+        self.versions = protos.VersionDef(producer=PRODUCER_VERSION)
+        self.seed: int | None = None
+
+    # Operations
+
+    def _add(self, operation: Operation) -> int:
+        """Takes a new operation in; gives its number."""
+        self._check_not_finalized()
+        with self._lock:
+            if operation._name in self._operations:
+                raise InvalidValueError(f"Node '{operation._name}' is not unique")
+            self._operations[operation._name] = operation
+            return len(self._operations) - 1
+
+    def add_node(
+        self,
+        type_: str,
+        inputs: Sequence[Tensor],
+        attrs: dict[str, Any],
+        name: str,
+        definition: OpDef | None = None,
+    ) -> Operation:
+        """Makes an operation out of checked inputs and decoded attributes, in the current scopes.
+
+        Args:
+            type_: The op type.
+            inputs: The input tensors, flat.
+            attrs: Attributes in decoded form.
+            name: The wanted name relative to the current name scope; made unique. A trailing "/"
+                takes the name as it stands, without scope.
+            definition: The declaration, where the op is not in the registry.
+
+        Raises:
+            RuntimeError: The graph is finalized.
+            ValueError: The name is invalid, an input is of another graph, or the shapes do not fit.
+        """
+        self._check_not_finalized()
+        scopes = self._scopes
+        with self._lock:
+            full = name[:-1] if name.endswith("/") else self.unique_name(name)
+            if not _OP_NAME.match(full):
+                raise InvalidValueError(f"'{full}' is not a valid node name")
+            for tensor in inputs:
+                if tensor.graph is not self:
+                    raise InvalidValueError(f"Tensor {tensor} is not from the same graph as operation '{full}'.")
+            attrs = dict(attrs)
+            for key, value in scopes.attrs.items():
+                attrs.setdefault(key, value)
+            if type_ in scopes.gradient_overrides:
+                attrs["_gradient_op_type"] = scopes.gradient_overrides[type_].encode()
+            if type_ in scopes.kernel_labels:
+                attrs["_kernel"] = scopes.kernel_labels[type_].encode()
+            if scopes.container and "container" in attrs and not attrs["container"]:
+                attrs["container"] = scopes.container.encode()
+            operation = Operation(
+                self, full, type_, list(inputs), self._control_inputs_for(inputs), attrs, scopes.device, None, definition
+            )
+            self._names.setdefault(full.lower(), 1)
+            try:
+                if operation.kind is not None:
+                    self._infer_shapes(operation)
+            except ValueError:
+                del self._operations[full]
+                raise
+            self._apply_scopes(operation)
+        return operation
+
+    def _apply_scopes(self, operation: Operation) -> None:
+        scopes = self._scopes
+        for block in scopes.control:
+            block.made.add(operation)
+        for function in reversed(scopes.device_functions):
+            operation._device = devices.merge(operation._device, function(operation) or "")
+        if scopes.colocation:
+            groups = set(operation._attrs.get("_class", ()))
+            for other in scopes.colocation:
+                groups.update(other.colocation_groups())
+                operation._device = other._device
+            operation._attrs["_class"] = sorted(groups)
+        operation._control_flow_context = scopes.control_flow_context
+        if scopes.control_flow_context is not None:
+            scopes.control_flow_context.AddOp(operation)
+
+    def create_op(
+        self,
+        op_type: str,
+        inputs: Sequence[Tensor],
+        dtypes: Sequence[DType] | None = None,
+        input_types: Any = None,
+        name: str | None = None,
+        attrs: dict[str, Any] | None = None,
+        op_def: Any = None,
+        compute_shapes: bool = True,
+        compute_device: bool = True,
+    ) -> Operation:
+        """TensorFlow's low-level constructor; `attrs` maps names to AttrValue messages.
+
+        Raises:
+            TypeError: An input is not a tensor.
+        """
+        for index, tensor in enumerate(inputs):
+            if not isinstance(tensor, Tensor):
+                raise InvalidTypeError(f"Input #{index} is not a tensor: {tensor}")
+        decoded = {key: attr_value.from_proto(value) for key, value in (attrs or {}).items()}
+        definition = None if registry.find(op_type) or op_def is None else op_defs.from_proto(op_def)
+        operation = self.add_node(op_type, inputs, decoded, name or op_type, definition)
+        if dtypes is not None and operation.definition is None:
+            operation._output_dtypes = list(dtypes)
+        return operation
+
+    def get_operations(self) -> list[Operation]:
+        """All operations in the order in which they were made."""
+        return list(self._operations.values())
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """The operation called `name`.
+
+        Raises:
+            TypeError: `name` is not text.
+            KeyError: There is none; the message has the nearest names.
+        """
+        if not isinstance(name, str):
+            raise InvalidTypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
+        found = self.as_graph_element(name, allow_tensor=False, allow_operation=True)
+        assert isinstance(found, Operation)
+        return found
+
+    def get_tensor_by_name(self, name: str) -> Tensor:
+        """The tensor called `name` (`operation:index`).
+
+        Raises:
+            TypeError: `name` is not text.
+            ValueError: It is not of that form.
+            KeyError: There is none; the message has the nearest names.
+        """
+        if not isinstance(name, str):
+            raise InvalidTypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
+        found = self.as_graph_element(name, allow_tensor=True, allow_operation=False)
+        assert isinstance(found, Tensor)
+        return found
+
+    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Tensor | Operation:
+        """The tensor or operation that `obj` names or converts to.
+
+        Raises:
+            KeyError: No such element.
+            TypeError: `obj` is not of an allowed kind.
+            ValueError: A name is malformed or the element is of another graph.
+        """
+        allowed = " or ".join(
+            word for word, allow in (("Tensor", allow_tensor), ("Operation", allow_operation)) if allow
+        )
+        if hasattr(obj, "_as_graph_element"):
+            obj = obj._as_graph_element()
+        if isinstance(obj, str):
+            return self._element_by_name(obj, allow_tensor, allow_operation)
+        for kind, allow in ((Tensor, allow_tensor), (Operation, allow_operation)):
+            if isinstance(obj, kind) and allow:
+                if obj.graph is not self:
+                    raise InvalidValueError(f"{kind.__name__} {obj} is not an element of this graph.")
+                return obj
+        raise InvalidTypeError(f"Can not convert a {type(obj).__name__} into a {allowed}.")
+
+    def _element_by_name(self, name: str, allow_tensor: bool, allow_operation: bool) -> Tensor | Operation:
+        operation_name, colon, index = name.rpartition(":")
+        if colon and allow_tensor:
+            if not index.isdigit():
+                raise InvalidValueError(
+                    f"The name '{name}' looks a like a Tensor name, but is not a valid one. "
+                    'Tensor names must be of the form "<op_name>:<output_index>".'
+                )
+            operation = self._operations.get(operation_name)
+            if operation is None:
+                raise MissingNameError(
+                    f"The name '{name}' refers to a Tensor which does not exist. The operation, "
+                    f"'{operation_name}', does not exist in the graph."
+                    + did_you_mean(operation_name, self._operations),
+                    name=name,
+                )
+            try:
+                return operation.output(int(index))
+            except IndexError:
+                raise MissingNameError(
+                    f"The name '{name}' refers to a Tensor which does not exist. The operation, "
+                    f"'{operation_name}', exists but only has {operation.num_outputs} outputs.",
+                    name=name,
+                ) from None
+        if colon and name.partition(":")[2].isdigit():
+            raise InvalidValueError(
+                f"Name '{name}' appears to refer to a Tensor, not a Operation."
+            )
+        operation = self._operations.get(name)
+        if operation is None:
+            raise MissingNameError(
+                f"The name '{name}' refers to an Operation not in the graph."
+                + did_you_mean(name, self._operations),
+                name=name,
+            )
+        if not allow_operation:
+            raise InvalidValueError(
+                f"The name '{name}' refers to an Operation, not a Tensor. "
+                'Tensor names must be of the form "<op_name>:<output_index>".'
+            )
+        return operation
+
+    # Static shapes and consumers
+
+    def _infer_shapes(self, operation: Operation) -> list[Shape]:
+        shape_inference.infer_ancestors(operation, self._environment)
+        assert operation._shapes is not None
+        return operation._shapes
+
+    def constant_value(self, tensor: Tensor) -> Any:
+        """The ndarray that `tensor` always has, or None where that is not known."""
+        return self._environment.value(tensor)
+
+    def _consumers(self, tensor: Tensor) -> list[Operation]:
+        with self._lock:
+            operations = list(self._operations.values())
+            for operation in operations[self._consumers_counted :]:
+                for source in dict.fromkeys(operation._inputs):
+                    self._consumer_index.setdefault(source, []).append(operation)
+            self._consumers_counted = len(operations)
+            return list(self._consumer_index.get(tensor, ()))
+
+    def _forget_consumers(self) -> None:
+        self._consumer_index.clear()
+        self._consumers_counted = 0
+
+    def _before_mutation(self) -> None:
+        """Called before a node changes: plans and constants that were derived may be wrong then."""
+        self._check_not_finalized()
+        self._mutations += 1
+        self._environment = shape_inference.Environment()
+
+    # Names
+
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        """`name` in the current name scope, with `_1`, `_2`, ... where it is taken.
+
+        Names that differ in case only count as taken, as in TensorFlow.
+        """
+        if self._scopes.name:
+            name = f"{self._scopes.name}/{name}"
+        key = name.lower()
+        count = self._names.get(key, 0)
+        if mark_as_used:
+            self._names[key] = count + 1
+        if not count:
+            return name
+        while True:
+            candidate = f"{key}_{count}"
+            count += 1
+            if candidate not in self._names:
+                break
+        if mark_as_used:
+            self._names[key] = count
+            self._names[candidate] = 1
+        return f"{name}_{count - 1}"
+
+    @contextmanager
+    def name_scope(self, name: str | None) -> Iterator[str]:
+        """Prefixes the names made inside; gives the scope with its trailing "/".
+
+        Args:
+            name: The scope, made unique; with a trailing "/" the scope of exactly that name is
+                entered again; None or "" leaves all scopes.
+
+        Raises:
+            ValueError: `name` is not a valid scope name.
+        """
+        scopes = self._scopes
+        if name:
+            pattern = _SCOPE_NAME if scopes.name else _OP_NAME
+            if not isinstance(name, str) or not pattern.match(name):
+                raise InvalidValueError(f"'{name}' is not a valid scope name")
+        old = scopes.name
+        if not name:
+            new = ""
+        elif name.endswith("/"):
+            new = name[:-1]
+        else:
+            new = self.unique_name(name)
+        scopes.name = new
+        try:
+            yield f"{new}/" if new else ""
+        finally:
+            scopes.name = old
+
+    def get_name_scope(self) -> str:
+        """The current name scope without trailing "/"."""
+        return self._scopes.name
+
+    # Control dependencies, devices and other scopes
+
+    @contextmanager
+    def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Iterator[None]:
+        """Operations made inside run after all of `control_inputs`; None clears outer blocks."""
+        scopes = self._scopes
+        old, old_context = scopes.control, scopes.control_flow_context
+        if control_inputs is None:
+            scopes.control = [_ControlDependencies([], clears=True)]
+            scopes.control_flow_context = None
+        else:
+            inputs = []
+            for item in control_inputs:
+                if hasattr(item, "values") and hasattr(item, "indices"):  # IndexedSlices
+                    item = item.op
+                element = self.as_graph_element(item)
+                inputs.append(element.op if isinstance(element, Tensor) else element)
+            scopes.control = [*old, _ControlDependencies(list(dict.fromkeys(inputs)), clears=False)]
+        try:
+            yield
+        finally:
+            scopes.control, scopes.control_flow_context = old, old_context
+
+    def _control_inputs_for(self, inputs: Sequence[Tensor]) -> list[Operation]:
+        """The control inputs of a new operation: those of each block whose work it does not use.
+
+        A block is dominated, and adds nothing, where an input was made inside it already; a
+        controller that is a direct input adds nothing either.
+        """
+        result: dict[Operation, None] = {}
+        sources = {tensor.op for tensor in inputs}
+        for block in self._scopes.control:
+            if block.clears:
+                result.clear()
+            elif not any(source in block.made for source in sources):
+                result.update(dict.fromkeys(op for op in block.inputs if op not in sources))
+        return list(result)
+
+    @contextmanager
+    def device(self, device_name_or_function: Any) -> Iterator[None]:
+        """Gives the operations made inside a device: a name, a function of the operation, or None."""
+        scopes = self._scopes
+        old, functions = scopes.device, scopes.device_functions
+        if callable(device_name_or_function):
+            scopes.device_functions = [*functions, device_name_or_function]
+        else:
+            if device_name_or_function is None:
+                scopes.device_functions = []
+            name = device_name_or_function
+            scopes.device = devices.merge(old, name if name is None or isinstance(name, str) else name.to_string())
+        try:
+            yield
+        finally:
+            scopes.device, scopes.device_functions = old, functions
+
+    @contextmanager
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
+        """Gives the operations made inside the colocation group (and device) of `op`."""
+        scopes = self._scopes
+        old, old_device = scopes.colocation, scopes.device
+        if op is None:
+            if not ignore_existing:
+                raise InvalidValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
+            scopes.colocation = []
+        else:
+            element = self.as_graph_element(getattr(op, "op", op))
+            operation = element.op if isinstance(element, Tensor) else element
+            scopes.colocation = [operation] if ignore_existing else [*old, operation]
+        try:
+            yield
+        finally:
+            scopes.colocation, scopes.device = old, old_device
+
+    @contextmanager
+    def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
+        """Operations of the given types made inside take the gradient registered under a name.
+
+        Raises:
+            TypeError: The map is not from text to text.
+        """
+        if not isinstance(op_type_map, dict):
+            raise InvalidTypeError("op_type_map must be a dictionary mapping strings to strings")
+        if not all(isinstance(text, str) for pair in op_type_map.items() for text in pair):
+            raise InvalidTypeError("Keys and values in op_type_map must be strings")
+        scopes = self._scopes
+        old = scopes.gradient_overrides
+        scopes.gradient_overrides = {**old, **op_type_map}
+        try:
+            yield
+        finally:
+            scopes.gradient_overrides = old
+
+    @contextmanager
+    def container(self, container_name: str) -> Iterator[str]:
+        """Stateful operations made inside keep their state in the named container."""
+        scopes = self._scopes
+        old, scopes.container = scopes.container, container_name
+        try:
+            yield container_name
+        finally:
+            scopes.container = old
+
+    @contextmanager
+    def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
+        """Operations made inside carry the given attributes (decoded values or AttrValues)."""
+        scopes = self._scopes
+        old = scopes.attrs
+        scopes.attrs = {**old, **attr_map}
+        try:
+            yield
+        finally:
+            scopes.attrs = old
+
+    # Collections
+
+    def add_to_collection(self, name: Any, value: Any) -> None:
+        """Appends `value` to the collection `name`."""
+        self._check_not_finalized()
+        self._collections.setdefault(name, []).append(value)
+
+    def add_to_collections(self, names: Any, value: Any) -> None:
+        """Appends `value` to each of the collections; `names` may be one name."""
+        for name in (names,) if isinstance(names, str) else dict.fromkeys(names):
+            self.add_to_collection(name, value)
+
+    def get_collection_ref(self, name: Any) -> list[Any]:
+        """The list behind collection `name` itself; changing it changes the collection."""
+        return self._collections.setdefault(name, [])
+
+    def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
+        """A copy of collection `name`; with `scope`, the items whose name matches it (`re.match`)."""
+        items = self._collections.get(name, [])
+        if scope is None:
+            return list(items)
+        pattern = re.compile(scope)
+        return [item for item in items if hasattr(item, "name") and pattern.match(item.name)]
+
+    def get_all_collection_keys(self) -> list[Any]:
+        """The names of all collections."""
+        return [name for name in self._collections if isinstance(name, str)]
+
+    @property
+    def collections(self) -> list[Any]:
+        """The names of all collections."""
+        return list(self._collections)
+
+    def clear_collection(self, name: Any) -> None:
+        """Drops the collection `name`."""
+        self._check_not_finalized()
+        self._collections.pop(name, None)
+
+    # State of the whole graph
+
+    def _check_not_finalized(self) -> None:
+        if self._finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+
+    def finalize(self) -> None:
+        """Makes the graph read-only."""
+        self._finalized = True
+
+    def _unsafe_unfinalize(self) -> None:
+        self._finalized = False
+
+    @property
+    def finalized(self) -> bool:
+        """Whether the graph is read-only."""
+        return self._finalized
+
+    @property
+    def version(self) -> int:
+        """Grows with every operation."""
+        return len(self._operations)
+
+    @property
+    def graph_def_versions(self) -> Any:
+        """The VersionDef of the graph."""
+        return self.versions
+
+    def prevent_feeding(self, tensor: Tensor) -> None:
+        """Marks `tensor` as not to be fed."""
+        self._unfeedable.add(tensor)
+
+    def is_feedable(self, tensor: Tensor) -> bool:
+        """Whether `tensor` may be fed."""
+        return tensor not in self._unfeedable
+
+    def prevent_fetching(self, op: Operation) -> None:
+        """Marks `op` as not to be fetched."""
+        self._unfetchable.add(op)
+
+    def is_fetchable(self, tensor_or_op: Any) -> bool:
+        """Whether a tensor or operation may be fetched."""
+        return getattr(tensor_or_op, "op", tensor_or_op) not in self._unfetchable
+
+    def as_default(self) -> Any:
+        """A context manager that makes this the default graph."""
+        return graph_stack.push(self)
+
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
+        """The graph as a GraphDef message.
+
+        Args:
+            from_version: Only the operations made since the graph had that version.
+            add_shapes: Give each node its `_output_shapes`.
+        """
+        graph_def = protos.GraphDef()
+        graph_def.versions.CopyFrom(self.versions)
+        for operation in list(self._operations.values())[from_version or 0 :]:
+            graph_def.node.append(operation.to_proto(shapes=add_shapes))
+        for function in self._functions.values():
+            graph_def.library.function.append(function)
+        graph_def.library.gradient.extend(self._gradient_defs)
+        if not graph_def.library.function and not graph_def.library.gradient:
+            graph_def.ClearField("library")
+        return graph_def
+
+    def __repr__(self) -> str:
+        return f"<Graph of {len(self._operations)} operations>"

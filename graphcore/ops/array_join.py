@@ -1,0 +1,538 @@
+"""Joining, splitting, repeating, padding and reversing tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..convert import convert_n_to_tensor, convert_to_tensor
+from ..default import name_scope
+from ..dtypes import ANY, INDEX, as_dtype, int32, int64
+from ..errors import InvalidArgumentError, InvalidValueError
+from ..op import op, raw_ops
+from ..shapes import Shape, format_shape, merge, with_rank
+from . import rules
+
+_REVERSIBLE = tuple(
+    as_dtype(name)
+    for name in "uint8 int8 uint16 int16 int32 int64 bool float16 float32 float64 complex64 complex128 string".split()
+)
+
+
+@op("Pack", "values: N * T -> output: T", "axis: int = 0", T=ANY)
+def pack(values: list[Any], *, axis: int) -> Any:
+    """Tensors of one shape stacked along a new axis."""
+    shape = np.shape(values[0])
+    for index, value in enumerate(values):
+        if np.shape(value) != shape:
+            raise InvalidArgumentError(
+                f"Shapes of all inputs must match: values[0].shape = {list(shape)} != values[{index}].shape = "
+                f"{list(np.shape(value))}"
+            )
+    return np.stack(values, axis)
+
+
+@pack.shape
+def _(node: Any) -> Shape:
+    shape = rules.merge_inputs(node)
+    if shape is None:
+        return None
+    rank = len(shape) + 1
+    axis = node.attr("axis")
+    if not -rank <= axis < rank:
+        raise InvalidValueError(f"Invalid axis: {axis} is not in [{-rank},{rank})")
+    axis %= rank
+    return (*shape[:axis], node.num_inputs, *shape[axis:])
+
+
+pack.grad(lambda node, dy: raw_ops.Unpack(dy, num=node.attr("N"), axis=node.attr("axis")))
+
+
+@op("Unpack", "value: T -> output: num * T", "num: int >= 0", "axis: int = 0", T=ANY)
+def unpack(value: Any, *, num: int, axis: int) -> list[Any]:
+    """A tensor taken apart along an axis."""
+    if not -value.ndim <= axis < value.ndim:
+        raise InvalidArgumentError(f"axis = {axis} not in [{-value.ndim}, {value.ndim})")
+    if value.shape[axis] != num:
+        raise InvalidArgumentError(f"Input shape axis {axis} must equal {num}, got shape {list(value.shape)}")
+    if axis in (0, -value.ndim):
+        return list(value)
+    return [np.ascontiguousarray(part) for part in np.moveaxis(value, axis, 0)]
+
+
+@unpack.shape
+def _(node: Any) -> list[Shape]:
+    shape, axis, num = node.shape(0), node.attr("axis"), node.num_outputs
+    if shape is None:
+        return [None] * num
+    axis = rules.check_axis(axis, len(shape)) if shape else rules.check_axis(axis, 0)
+    if shape[axis] not in (None, num):
+        raise InvalidValueError(f"Dimension must be {num} but is {shape[axis]}")
+    return [(*shape[:axis], *shape[axis + 1 :])] * num
+
+
+unpack.grad(lambda node, *dys: raw_ops.Pack(list(dys), axis=node.attr("axis")))
+
+
+def _concat(values: list[Any], axis: Any) -> Any:
+    rank = max(np.ndim(value) for value in values)
+    position = int(np.reshape(axis, -1)[0])
+    if not -max(rank, 1) <= position < max(rank, 1):
+        raise InvalidArgumentError(
+            f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {position}"
+        )
+    shapes = [value.shape for value in values]
+    position %= max(rank, 1)
+    first = shapes[0]
+    for index, shape in enumerate(shapes):
+        if len(shape) != len(first):
+            raise InvalidArgumentError(
+                f"ConcatOp : Ranks of all input tensors should match: shape[0] = {list(first)} vs. shape[{index}] = {list(shape)}"
+            )
+        if any(a != b for axis_, (a, b) in enumerate(zip(first, shape)) if axis_ != position):
+            raise InvalidArgumentError(
+                f"ConcatOp : Dimensions of inputs should match: shape[0] = {list(first)} vs. shape[{index}] = {list(shape)}"
+            )
+    if rank == 0:
+        raise InvalidArgumentError("ConcatOp : Inputs must have at least one dimension")
+    return np.concatenate(values, position)
+
+
+def _concat_shape(shapes: list[Shape], axis: Any) -> Shape:
+    known = [shape for shape in shapes if shape is not None]
+    if not known:
+        return None
+    rank = len(known[0])
+    if axis is None:
+        for shape in known:
+            with_rank(shape, rank)
+        return (None,) * rank
+    position = int(np.reshape(axis, -1)[0])
+    if not -rank <= position < rank:
+        raise InvalidValueError(f"Expected concatenating dimensions in the range [{-rank}, {rank}), but got {position}")
+    position %= rank
+    total: int | None = 0
+    result: Shape = None
+    for shape in shapes:
+        if shape is None:
+            total = None
+            continue
+        with_rank(shape, rank)
+        total = None if total is None or shape[position] is None else total + shape[position]
+        result = merge(result, rules.replace_dim(shape, position, None))
+    return rules.replace_dim(result, position, total) if result is not None else None
+
+
+@op("ConcatV2", "values: N * T, axis: Tidx -> output: T", "N: int >= 2", T=ANY, Tidx=(INDEX, int32))
+def concat_v2(values: list[Any], axis: Any) -> Any:
+    """Tensors joined along an axis."""
+    return _concat(values, axis)
+
+
+@op("Concat", "concat_dim: int32, values: N * T -> output: T", "N: int >= 2", T=ANY)
+def concat_v1(concat_dim: Any, values: list[Any]) -> Any:
+    """Tensors joined along an axis, the axis given first."""
+    return _concat(values, concat_dim)
+
+
+concat_v2.shape(lambda node: _concat_shape(node.shapes[:-1], node.value(node.num_inputs - 1)))
+concat_v1.shape(lambda node: _concat_shape(node.shapes[1:], node.value(0)))
+
+
+@op(
+    "ConcatOffset",
+    "concat_dim: int32, shape: N * int32 -> offset: N * int32",
+    "N: int >= 2",
+    no_grad="its results are offsets",
+)
+def concat_offset(concat_dim: Any, shape: list[Any]) -> list[Any]:
+    """Where each of several tensors begins in their concatenation."""
+    axis = int(concat_dim) % max(len(shape[0]), 1)
+    offsets = []
+    start = 0
+    for item in shape:
+        offset = np.zeros_like(item)
+        offset[axis] = start
+        start += int(item[axis])
+        offsets.append(offset)
+    return offsets
+
+
+concat_offset.shape(lambda node: node.shapes[1:])
+
+
+def _concat_grad(values: list[Any], axis: Any, dy: Any) -> list[Any]:
+    if len(values) == 1:
+        return [dy]
+    position = axis.graph.constant_value(axis)
+    sizes = None
+    if position is not None and all(value.static_shape is not None for value in values):
+        index = int(np.reshape(position, -1)[0])
+        sizes = [value.static_shape[index] for value in values]
+    if sizes is not None and None not in sizes:
+        return list(raw_ops.SplitV(dy, sizes, index, num_split=len(values)))
+    shapes = raw_ops.ShapeN(values)
+    rank = raw_ops.Rank(values[0])
+    offsets = raw_ops.ConcatOffset(raw_ops.FloorMod(raw_ops.Cast(axis, DstT=int32), rank), shapes)
+    return [raw_ops.Slice(dy, offset, shape) for offset, shape in zip(offsets, shapes)]
+
+
+concat_v2.grad(lambda node, dy: [*_concat_grad(list(node.inputs[:-1]), node.inputs[-1], dy), None])
+concat_v1.grad(lambda node, dy: [None, *_concat_grad(list(node.inputs[1:]), node.inputs[0], dy)])
+
+
+@op("Split", "split_dim: int32, value: T -> output: num_split * T", T=ANY)
+def split_op(split_dim: Any, value: Any, *, num_split: int) -> list[Any]:
+    """A tensor cut into equal parts along an axis."""
+    axis = _split_axis(split_dim, value)
+    if value.shape[axis] % num_split:
+        raise InvalidArgumentError(
+            f"Number of ways to split should evenly divide the split dimension, but got split_dim {axis} "
+            f"(size = {value.shape[axis]}) and num_split {num_split}"
+        )
+    return _contiguous(np.split(value, num_split, axis))
+
+
+def _split_axis(split_dim: Any, value: Any) -> int:
+    axis = int(np.reshape(split_dim, -1)[0])
+    if not -value.ndim <= axis < value.ndim:
+        raise InvalidArgumentError(f"-input rank(-{value.ndim}) <= split_dim < input rank ({value.ndim}), but got {axis}")
+    return axis % value.ndim
+
+
+def _contiguous(parts: list[Any]) -> list[Any]:
+    return [np.ascontiguousarray(part) for part in parts]
+
+
+@split_op.shape
+def _(node: Any) -> list[Shape]:
+    shape, count = node.shape(1), node.num_outputs
+    axis = rules.static_axis(node, 0, None if shape is None else len(shape))
+    if shape is None:
+        return [None] * count
+    if axis is None:
+        return [(None,) * len(shape)] * count
+    size = shape[axis]
+    if size is not None and size % count:
+        raise InvalidValueError(f"Dimension size must be evenly divisible by {count} but is {size}")
+    return [rules.replace_dim(shape, axis, None if size is None else size // count)] * count
+
+
+split_op.grad(lambda node, *dys: [None, raw_ops.ConcatV2(list(dys), node.inputs[0]) if len(dys) > 1 else dys[0]])
+
+
+@op(
+    "SplitV",
+    "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split * T",
+    T=ANY,
+    Tlen=(INDEX, int64),
+)
+def split_v(value: Any, size_splits: Any, split_dim: Any, *, num_split: int) -> list[Any]:
+    """A tensor cut into parts of given sizes along an axis; one size may be -1."""
+    axis = _split_axis(split_dim, value)
+    sizes = np.reshape(size_splits, -1).tolist()
+    total = value.shape[axis]
+    if sizes.count(-1) == 1:
+        rest = total - sum(size for size in sizes if size != -1)
+        sizes[sizes.index(-1)] = rest
+    if min(sizes, default=0) < 0 or sum(sizes) != total:
+        raise InvalidArgumentError(
+            f"Determined shape must either match input shape along split_dim exactly if fully specified, or be less "
+            f"than the size of the input along split_dim if not fully specified.  Got: {sum(sizes)}"
+        )
+    return _contiguous(np.split(value, np.cumsum(sizes)[:-1], axis))
+
+
+@split_v.shape
+def _(node: Any) -> list[Shape]:
+    shape, sizes, count = node.shape(0), node.value(1), node.num_outputs
+    axis = rules.static_axis(node, 2, None if shape is None else len(shape))
+    if shape is None:
+        return [None] * count
+    if axis is None:
+        return [(None,) * len(shape)] * count
+    dims: list[int | None] = [None] * count if sizes is None else [int(size) for size in np.reshape(sizes, -1)]
+    if -1 in dims:
+        total = shape[axis]
+        dims[dims.index(-1)] = None if total is None else total - sum(dim for dim in dims if dim not in (None, -1))
+    return [rules.replace_dim(shape, axis, dim) for dim in dims]
+
+
+split_v.grad(
+    lambda node, *dys: [raw_ops.ConcatV2(list(dys), node.inputs[2]) if len(dys) > 1 else dys[0], None, None]
+)
+
+
+@op("Tile", "input: T, multiples: Tmultiples -> output: T", T=ANY, Tmultiples=(INDEX, int32))
+def tile(input: Any, multiples: Any) -> Any:
+    """The input repeated `multiples` times along each axis."""
+    times = np.reshape(multiples, -1).tolist()
+    if len(times) != input.ndim:
+        raise InvalidArgumentError(
+            f"Expected multiples argument to be a vector of length {input.ndim} but got length {len(times)}"
+        )
+    if min(times, default=1) < 0:
+        raise InvalidArgumentError(f"Expected multiples[{times.index(min(times))}] >= 0, but got {min(times)}")
+    return np.tile(input, times)
+
+
+@tile.shape
+def _(node: Any) -> Shape:
+    shape, times = node.shape(0), node.value_as_shape(1)
+    if shape is None:
+        return None if times is None else (None,) * len(times)
+    if times is None:
+        return (None,) * len(shape)
+    with_rank(shape, len(times))
+    return tuple(None if a is None or b is None else a * b for a, b in zip(shape, times))
+
+
+@tile.specialize
+def _(view: Any) -> Any:
+    """Repeating length-1 axes only, as gradients of reductions do, is a broadcast."""
+    shape, times = view.shape(0), view.value(1)
+    if shape is None or times is None or None in shape or len(shape) != np.size(times):
+        return None
+    target = tuple(int(a) * int(b) for a, b in zip(shape, times.tolist()))
+    if any(a != 1 and b != 1 for a, b in zip(shape, times.tolist())):
+        return None
+    return lambda input, _: np.broadcast_to(input, target)
+
+
+@tile.grad
+def _(node: Any, dy: Any) -> Any:
+    x, multiples = node.inputs
+    shape = raw_ops.Shape(x, out_type=multiples.dtype)
+    # [m0, s0, m1, s1, ...]: sum over the multiples
+    split = raw_ops.Reshape(raw_ops.Transpose(raw_ops.Pack([multiples, shape]), [1, 0]), [-1])
+    axes = raw_ops.Range(0, raw_ops.Size(split), 2)
+    return [raw_ops.Reshape(raw_ops.Sum(raw_ops.Reshape(dy, split), axes), shape), None]
+
+
+_MIRROR = {"REFLECT": "reflect", "SYMMETRIC": "symmetric"}
+
+
+def _paddings(paddings: Any, rank: int) -> list[tuple[int, int]]:
+    if np.shape(paddings) != (rank, 2):
+        raise InvalidArgumentError(
+            f"The first dimension of paddings must be the rank of inputs: {list(np.shape(paddings))} vs. rank {rank}"
+        )
+    pairs = [(int(a), int(b)) for a, b in np.asarray(paddings).tolist()]
+    if any(a < 0 or b < 0 for a, b in pairs):
+        raise InvalidArgumentError(f"Paddings must be non-negative: {pairs}")
+    return pairs
+
+
+def _padded(input: Any, paddings: Any, value: Any) -> Any:
+    pairs = _paddings(paddings, np.ndim(input))
+    result = np.full([size + a + b for size, (a, b) in zip(input.shape, pairs)], value, input.dtype)
+    result[tuple(slice(a, a + size) for size, (a, _) in zip(input.shape, pairs))] = input
+    return result
+
+
+def _pad_shape(node: Any) -> Shape:
+    shape, paddings = node.shape(0), node.value(1)
+    if paddings is None:
+        lengths = node.shape(1)
+        rank = len(shape) if shape is not None else (lengths[0] if lengths else None)
+        return None if rank is None else (None,) * rank
+    pairs = np.asarray(paddings).tolist()
+    if shape is None:
+        return (None,) * len(pairs)
+    with_rank(shape, len(pairs))
+    return tuple(None if dim is None else dim + a + b for dim, (a, b) in zip(shape, pairs))
+
+
+@op("Pad", "input: T, paddings: Tpaddings -> output: T", T=ANY, Tpaddings=(INDEX, int32))
+def pad_op(input: Any, paddings: Any) -> Any:
+    """The input with zeros around it."""
+    return _padded(input, paddings, b"" if input.dtype == object else 0)
+
+
+@op("PadV2", "input: T, paddings: Tpaddings, constant_values: T -> output: T", T=ANY, Tpaddings=(INDEX, int32))
+def pad_v2(input: Any, paddings: Any, constant_values: Any) -> Any:
+    """The input with a constant around it."""
+    return _padded(input, paddings, constant_values)
+
+
+@op(
+    "MirrorPad",
+    "input: T, paddings: Tpaddings -> output: T",
+    "mode: {'REFLECT', 'SYMMETRIC'}",
+    T=ANY,
+    Tpaddings=(INDEX, int32),
+)
+def mirror_pad(input: Any, paddings: Any, *, mode: str) -> Any:
+    """The input with its own mirror image around it, without (REFLECT) or with the edge."""
+    pairs = _paddings(paddings, np.ndim(input))
+    less = 1 if mode == "REFLECT" else 0
+    for axis, ((before, after), size) in enumerate(zip(pairs, input.shape)):
+        if max(before, after) > size - less:
+            raise InvalidArgumentError(
+                f"paddings must be no greater than the dimension size{' minus 1' if less else ''}: {before}, {after} "
+                f"in dimension {axis} of size {size}"
+            )
+    return np.pad(input, pairs, mode=_MIRROR[mode])  # type: ignore[call-overload]
+
+
+def _mirror_pad_grad(input: Any, paddings: Any, *, mode: str) -> Any:
+    """Adds what lies in the mirrored borders back onto the elements that they mirror."""
+    pairs = _paddings(paddings, np.ndim(input))
+    shape = [size - a - b for size, (a, b) in zip(input.shape, pairs)]
+    result = np.zeros(shape, input.dtype)
+    sources = [np.pad(np.arange(size), pair, mode=_MIRROR[mode]) for size, pair in zip(shape, pairs)]  # type: ignore[call-overload]
+    np.add.at(result, np.ix_(*sources), input)
+    return result
+
+
+mirror_pad_grad = op(
+    "MirrorPadGrad",
+    "input: T, paddings: Tpaddings -> output: T",
+    "mode: {'REFLECT', 'SYMMETRIC'}",
+    T=ANY,
+    Tpaddings=(INDEX, int32),
+)(_mirror_pad_grad)
+
+for _pad in (pad_op, pad_v2, mirror_pad):
+    _pad.shape(_pad_shape)
+
+
+@mirror_pad_grad.shape
+def _(node: Any) -> Shape:
+    shape, paddings = node.shape(0), node.value(1)
+    if shape is None or paddings is None:
+        return None if shape is None else (None,) * len(shape)
+    return tuple(None if dim is None else dim - a - b for dim, (a, b) in zip(shape, np.asarray(paddings).tolist()))
+
+
+def _unpadded(node: Any, dy: Any) -> Any:
+    x, paddings = node.inputs[:2]
+    begin = raw_ops.Reshape(raw_ops.Slice(paddings, [0, 0], raw_ops.Pack([raw_ops.Rank(x), 1])), [-1])
+    sizes = raw_ops.Shape(x, out_type=begin.dtype)
+    return raw_ops.Slice(dy, begin, sizes)
+
+
+pad_op.grad(lambda node, dy: [_unpadded(node, dy), None])
+
+
+@pad_v2.grad
+def _(node: Any, dy: Any) -> Any:
+    inner = _unpadded(node, dy)
+    axes = raw_ops.Range(0, raw_ops.Rank(dy), 1)
+    return [inner, None, raw_ops.Sum(dy, axes) - raw_ops.Sum(inner, axes)]
+
+
+mirror_pad.grad(lambda node, dy: [raw_ops.MirrorPadGrad(dy, node.inputs[1], mode=node.attr("mode")), None])
+mirror_pad_grad.grad(lambda node, dy: [raw_ops.MirrorPad(dy, node.inputs[1], mode=node.attr("mode")), None])
+
+
+@op("ReverseV2", "tensor: T, axis: Tidx -> output: T", Tidx=(INDEX, int32), T=(*_REVERSIBLE, as_dtype("bfloat16")))
+def reverse_v2(tensor: Any, axis: Any) -> Any:
+    """The order of elements along the given axes turned round."""
+    axes = np.reshape(axis, -1).tolist()
+    for item in axes:
+        if not -tensor.ndim <= item < tensor.ndim:
+            raise InvalidArgumentError(f"'axis'[{axes.index(item)}] = {item} is out of valid range [0, {tensor.ndim - 1}]")
+    if len({item % tensor.ndim for item in axes}) < len(axes):
+        raise InvalidArgumentError(f"axis {axes} specified more than once.")
+    return np.ascontiguousarray(np.flip(tensor, tuple(axes))) if axes else tensor
+
+
+@op("Reverse", "tensor: T, dims: bool -> output: T", T=_REVERSIBLE)
+def reverse_v1(tensor: Any, dims: Any) -> Any:
+    """As ReverseV2, the axes marked by a boolean vector."""
+    if np.size(dims) != tensor.ndim:
+        raise InvalidArgumentError(f"'dims' must have the same number of values as 'input' has dimensions: {np.size(dims)} vs. {tensor.ndim}")
+    axes = tuple(index for index, wanted in enumerate(np.reshape(dims, -1)) if wanted)
+    return np.ascontiguousarray(np.flip(tensor, axes)) if axes else tensor
+
+
+for _reverse in (reverse_v1, reverse_v2):
+    _reverse.shape(rules.unchanged)
+reverse_v1.grad(lambda node, dy: [raw_ops.Reverse(dy, node.inputs[1]), None])
+reverse_v2.grad(lambda node, dy: [raw_ops.ReverseV2(dy, node.inputs[1]), None])
+
+
+# TensorFlow's Python functions
+
+
+def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
+    """`tf.stack`: tensors of one shape stacked along a new axis."""
+    return pack(list(values), axis=axis, name=name)
+
+
+def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> Any:
+    """`tf.unstack`: a tensor taken apart along an axis of known length.
+
+    Raises:
+        ValueError: `num` is not given and the length is not known statically.
+    """
+    value = convert_to_tensor(value)
+    if num is None:
+        shape = value.static_shape
+        if shape is not None:
+            if not -len(shape) <= axis < len(shape):
+                raise InvalidValueError(f"axis = {axis} not in [{-len(shape)}, {len(shape)})")
+            num = shape[axis]
+    if num is None:
+        raise InvalidValueError(f"Cannot infer num from shape {format_shape(value.static_shape)}")
+    return unpack(value, num=num, axis=axis, name=name)
+
+
+def concat(values: Any, axis: Any, name: str = "concat") -> Any:
+    """`tf.concat`: tensors joined along an axis."""
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    if len(values) == 1:
+        with name_scope(name, "concat", values) as scope:
+            return raw_ops.Identity(values[0], name=scope)
+    return concat_v2(list(values), axis, name=name)
+
+
+def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split") -> Any:
+    """`tf.split`: a tensor cut along an axis into a number of equal parts, or parts of given sizes.
+
+    Raises:
+        ValueError: The number of parts is not known statically.
+    """
+    if isinstance(num_or_size_splits, (int, np.integer)) or hasattr(num_or_size_splits, "value") and not hasattr(num_or_size_splits, "op"):
+        return split_op(axis, value, num_split=int(num_or_size_splits), name=name)
+    sizes = convert_to_tensor(num_or_size_splits)
+    if num is None:
+        shape = sizes.static_shape
+        num = shape[0] if shape else None
+        if num is None:
+            raise InvalidValueError("Cannot infer num from shape %s" % num_or_size_splits)
+    return split_v(value, sizes, axis, num_split=num, name=name)
+
+
+def tf_tile(input: Any, multiples: Any, name: str | None = None) -> Any:
+    """`tf.tile`: the input repeated `multiples` times along each axis."""
+    return tile(input, multiples, name=name)
+
+
+def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None, constant_values: Any = 0) -> Any:
+    """`tf.pad`: values put around a tensor; mode CONSTANT, REFLECT or SYMMETRIC.
+
+    Raises:
+        ValueError: The mode is unknown.
+    """
+    mode = mode.upper()
+    if mode == "CONSTANT":
+        if not hasattr(constant_values, "op") and np.all(np.equal(constant_values, 0)):
+            return pad_op(tensor, paddings, name=name)
+        return pad_v2(tensor, paddings, constant_values, name=name)
+    if mode not in _MIRROR:
+        raise InvalidValueError(f"Unknown padding mode: {mode}")
+    return mirror_pad(tensor, paddings, mode=mode, name=name)
+
+
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
+    """`tf.reverse`: the order of elements along the given axes turned round."""
+    return reverse_v2(tensor, axis, name=name)
+
+
+def parallel_stack(values: Any, name: str = "parallel_stack") -> Any:
+    """`tf.parallel_stack`: as `tf.stack` along axis 0."""
+    return pack(convert_n_to_tensor(values), name=name)

@@ -1,0 +1,214 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..convert import convert_to_tensor
+from ..dtypes import SIGNED
+from ..errors import InvalidArgumentError, InvalidValueError
+from ..op import op, raw_ops
+from ..operation import Tensor
+from ..shapes import Shape, broadcast, merge_dims, with_rank, with_rank_at_least
+from . import rules
+
+
+@op(
+    "MatMul",
+    "a: T, b: T -> product: T",
+    "transpose_a: bool = false",
+    "transpose_b: bool = false",
+    T=SIGNED,
+)
+def mat_mul(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
+    """The product of two matrices, each transposed on request."""
+    if a.ndim != 2 or b.ndim != 2:
+        which, shape = ("0", a.shape) if a.ndim != 2 else ("1", b.shape)
+        raise InvalidArgumentError(f"In[{which}] is not a matrix: {list(shape)}")
+    left, right = a.T if transpose_a else a, b.T if transpose_b else b
+    if left.shape[1] != right.shape[0]:
+        raise InvalidArgumentError(
+            f"Matrix size-incompatible: In[0]: {list(a.shape)}, In[1]: {list(b.shape)}"
+        )
+    return _product(left, right)
+
+
+def _product(a: Any, b: Any) -> Any:
+    """`a @ b`; 16-bit floats through float32."""
+    if a.dtype.itemsize == 2 and a.dtype.kind not in "iu":
+        return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+    return np.matmul(a, b)
+
+
+@mat_mul.shape
+def _(node: Any) -> Shape:
+    a, b = with_rank(node.shape(0), 2), with_rank(node.shape(1), 2)
+    rows, inner = a[::-1] if node.attr("transpose_a") else a
+    other, columns = b[::-1] if node.attr("transpose_b") else b
+    merge_dims(inner, other)
+    return rows, columns
+
+
+@mat_mul.specialize
+def _(view: Any) -> Any:
+    """Plain float matrices need no checks: the static shapes fit."""
+    a, b = view.shape(0), view.shape(1)
+    if a is None or b is None or len(a) != 2 or len(b) != 2 or view.node.inputs[0].dtype.size < 4:
+        return None
+    transpose_a, transpose_b = view.attr("transpose_a"), view.attr("transpose_b")
+    inner, other = a[0 if transpose_a else 1], b[1 if transpose_b else 0]
+    if inner is None or inner != other:
+        return None
+    if not transpose_a and not transpose_b:
+        return np.matmul
+    if transpose_a and transpose_b:
+        return lambda a, b: np.matmul(a.T, b.T)
+    return (lambda a, b: np.matmul(a.T, b)) if transpose_a else (lambda a, b: np.matmul(a, b.T))
+
+
+@mat_mul.grad
+def _(node: Any, dy: Any) -> Any:
+    a, b = rules.conjugate(node.inputs[0]), rules.conjugate(node.inputs[1])
+    multiply = raw_ops.MatMul
+    transpose_a, transpose_b = node.attr("transpose_a"), node.attr("transpose_b")
+    if not transpose_a and not transpose_b:
+        return multiply(dy, b, transpose_b=True), multiply(a, dy, transpose_a=True)
+    if not transpose_a:
+        return multiply(dy, b), multiply(dy, a, transpose_a=True)
+    if not transpose_b:
+        return multiply(b, dy, transpose_b=True), multiply(a, dy)
+    return (
+        multiply(b, dy, transpose_a=True, transpose_b=True),
+        multiply(dy, a, transpose_a=True, transpose_b=True),
+    )
+
+
+def _adjoint(x: Any, wanted: bool) -> Any:
+    return np.conj(np.swapaxes(x, -1, -2)) if wanted else x
+
+
+def _batch_matmul(x: Any, y: Any, *, adj_x: bool, adj_y: bool) -> Any:
+    if x.ndim < 2 or y.ndim < 2:
+        raise InvalidArgumentError(f"In[0] ndims must be >= 2: {min(x.ndim, y.ndim)}")
+    left, right = _adjoint(x, adj_x), _adjoint(y, adj_y)
+    if left.shape[-1] != right.shape[-2]:
+        raise InvalidArgumentError(
+            f"In[0] mismatch In[1] shape: {left.shape[-1]} vs. {right.shape[-2]}: {list(x.shape)} {list(y.shape)} "
+            f"{int(adj_x)} {int(adj_y)}"
+        )
+    return _product(left, right)
+
+
+def _batch_shape(node: Any) -> Shape:
+    x, y = with_rank_at_least(node.shape(0), 2), with_rank_at_least(node.shape(1), 2)
+    if x is None or y is None:
+        return None
+    rows, inner = x[-2:][::-1] if node.attr("adj_x") else x[-2:]
+    other, columns = y[-2:][::-1] if node.attr("adj_y") else y[-2:]
+    merge_dims(inner, other)
+    batch = broadcast(x[:-2], y[:-2])
+    return None if batch is None else (*batch, rows, columns)
+
+
+_BATCH = ("x: T, y: T -> output: T", "adj_x: bool = false", "adj_y: bool = false")
+batch_mat_mul = op("BatchMatMul", *_BATCH, T=SIGNED)(_batch_matmul)
+batch_mat_mul_v2 = op("BatchMatMulV2", *_BATCH, T=SIGNED)(_batch_matmul)
+batch_mat_mul.shape(_batch_shape)
+batch_mat_mul_v2.shape(_batch_shape)
+
+
+def _batch_grads(node: Any, dy: Any, multiply: Any) -> tuple[Any, Any]:
+    x, y = node.inputs
+    adj_x, adj_y = node.attr("adj_x"), node.attr("adj_y")
+    if not adj_x and not adj_y:
+        return multiply(dy, y, adj_y=True), multiply(x, dy, adj_x=True)
+    if not adj_x:
+        return multiply(dy, y), multiply(dy, x, adj_x=True)
+    if not adj_y:
+        return multiply(y, dy, adj_y=True), multiply(x, dy)
+    return multiply(y, dy, adj_x=True, adj_y=True), multiply(dy, x, adj_x=True, adj_y=True)
+
+
+batch_mat_mul.grad(lambda node, dy: _batch_grads(node, dy, raw_ops.BatchMatMul))
+
+
+@batch_mat_mul_v2.grad
+def _(node: Any, dy: Any) -> Any:
+    """As BatchMatMul's, summed over the batch axes that were broadcast."""
+    grads = _batch_grads(node, dy, raw_ops.BatchMatMulV2)
+    x, y = node.inputs
+    shapes = x.static_shape, y.static_shape
+    if all(shape is not None and None not in shape for shape in shapes) and shapes[0][:-2] == shapes[1][:-2]:
+        return grads
+    shape_x, shape_y = raw_ops.Shape(x), raw_ops.Shape(y)
+    axes = raw_ops.BroadcastGradientArgs(batch_part(shape_x), batch_part(shape_y))
+    return tuple(
+        raw_ops.Reshape(raw_ops.Sum(grad, axis), shape) for grad, axis, shape in zip(grads, axes, (shape_x, shape_y))
+    )
+
+
+def batch_part(shape: Any) -> Any:
+    """All but the last two entries of a shape tensor."""
+    return raw_ops.StridedSlice(shape, [0], [-2], [1], begin_mask=1)
+
+
+# TensorFlow's Python functions
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """`tf.matmul`: the product of matrices, or of batches of matrices.
+
+    Args:
+        a: A tensor of rank >= 2.
+        b: A tensor of the same dtype and rank >= 2.
+        transpose_a: Multiply by the transpose of `a`.
+        transpose_b: Multiply by the transpose of `b`.
+        adjoint_a: Multiply by the conjugate transpose of `a`.
+        adjoint_b: Multiply by the conjugate transpose of `b`.
+        a_is_sparse: A hint without effect here.
+        b_is_sparse: A hint without effect here.
+        name: Name of the operation.
+
+    Raises:
+        ValueError: Both a transpose and an adjoint are asked for, or the shapes do not fit.
+    """
+    if transpose_a and adjoint_a:
+        raise InvalidValueError("Only one of transpose_a and adjoint_a can be True.")
+    if transpose_b and adjoint_b:
+        raise InvalidValueError("Only one of transpose_b and adjoint_b can be True.")
+    a = convert_to_tensor(a, name="a")
+    b = convert_to_tensor(b, dtype=a.dtype.base_dtype, name="b")
+    ranks = [tensor.get_shape().ndims for tensor in (a, b)]
+    if any(rank is None or rank > 2 for rank in ranks) and not ranks == [2, 2]:
+        if None in ranks and not any(rank is not None and rank > 2 for rank in ranks):
+            return _matmul_2d(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b, adjoint_a, adjoint_b, name)
+        conj_a = rules.conjugate(a) if transpose_a else a
+        conj_b = rules.conjugate(b) if transpose_b else b
+        return raw_ops.BatchMatMulV2(conj_a, conj_b, adj_x=transpose_a or adjoint_a, adj_y=transpose_b or adjoint_b, name=name or "MatMul")
+    return _matmul_2d(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b, adjoint_a, adjoint_b, name)
+
+
+def _matmul_2d(a: Any, b: Any, transpose_a: bool, transpose_b: bool, conj_a: bool, conj_b: bool, name: Any) -> Any:
+    return mat_mul(
+        rules.conjugate(a) if conj_a else a,
+        rules.conjugate(b) if conj_b else b,
+        transpose_a=transpose_a,
+        transpose_b=transpose_b,
+        name=name,
+    )
+
+
+Tensor._override_operator("__matmul__", lambda x, y: matmul(x, y))
+Tensor._override_operator("__rmatmul__", lambda y, x: matmul(convert_to_tensor(x, y.dtype.base_dtype), y))

@@ -1,0 +1,226 @@
+"""What a session keeps between runs: variables, random states, queues; and what one run carries.
+
+A ref variable is one buffer that assignments write into, so that every alias of it (an Identity of
+the variable) sees them, as in TensorFlow. A resource variable's reads are snapshots: an update
+writes in place only while nobody else holds the array, else it puts a new array in place.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..formats.files import FilePolicy
+from .errors import CancelledError, FailedPreconditionError
+from .shapes import Shape
+
+if TYPE_CHECKING:
+    from .operation import Operation
+
+
+class Ref:
+    """A ref variable's buffer (`VariableV2`).
+
+    Attributes:
+        name: For messages: the variable's name.
+        value: The array, or None before initialization.
+        lock: Held by read-modify-write kernels.
+    """
+
+    __slots__ = ("lock", "name", "value")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.value: np.ndarray | None = None
+        self.lock = threading.RLock()
+
+    def read(self) -> np.ndarray:
+        """The buffer itself.
+
+        Raises:
+            FailedPreconditionError: It is not initialized.
+        """
+        value = self.value
+        if value is None:
+            raise FailedPreconditionError(f"Attempting to use uninitialized value {self.name}", variable=self.name)
+        return value
+
+    def writable(self) -> np.ndarray:
+        """The array to update in place."""
+        return self.read()
+
+    def assign(self, value: np.ndarray) -> None:
+        """Sets the value: into the buffer where it fits, so that aliases see it."""
+        with self.lock:
+            current = self.value
+            if current is not None and current.shape == value.shape and current.dtype == value.dtype:
+                np.copyto(current, value)
+            else:
+                self.value = np.array(value)
+
+
+class ResourceVariable:
+    """A resource variable (`VarHandleOp`): reads are snapshots.
+
+    Attributes:
+        name: The shared name.
+        shape: The static shape that the handle declares.
+        value: The array, never written while anybody else holds it; None before initialization.
+    """
+
+    __slots__ = ("container", "dtype", "lock", "name", "shape", "value")
+
+    def __init__(self, name: str, dtype: np.dtype[Any], shape: Shape, container: str = "") -> None:
+        self.name = name
+        self.dtype = dtype
+        self.shape = shape
+        self.container = container or "localhost"
+        self.value: np.ndarray | None = None
+        self.lock = threading.RLock()
+
+    def read(self) -> np.ndarray:
+        """The current value, to be kept but not written.
+
+        Raises:
+            FailedPreconditionError: It is not initialized.
+        """
+        with self.lock:  # an update in place may be under way in another thread
+            value = self.value
+        if value is None:
+            raise FailedPreconditionError(
+                f"Error while reading resource variable {self.name} from Container: {self.container}. This could "
+                f"mean that the variable was uninitialized. Not found: Resource {self.container}/{self.name}/"
+                "N10tensorflow3VarE does not exist.",
+                variable=self.name,
+            )
+        return value
+
+    def writable(self) -> np.ndarray:
+        """An array to update in place: the value where nobody else holds it, else a copy that replaces it."""
+        value = self.read()
+        if sys.getrefcount(value) > _SOLE_OWNER or value.base is not None or not value.flags.writeable:
+            value = self.value = value.copy()
+        return value
+
+    def assign(self, value: np.ndarray) -> None:
+        """Replaces the value; earlier reads keep theirs."""
+        # The array may be a view of a fed or constant array, or be held by a slot: keep our own.
+        own = np.array(value)
+        with self.lock:
+            self.value = own
+
+
+def _measure_sole_owner() -> int:
+    """What `sys.getrefcount` says in `writable` for an array that only the variable holds.
+
+    The number differs between Python versions, so it is measured through the same code path.
+    """
+    probe = ResourceVariable("", np.dtype(np.float32), None)
+    probe.value = np.zeros(1, np.float32)
+
+    def same_path(self: ResourceVariable) -> int:
+        value = self.read()
+        return sys.getrefcount(value)
+
+    return same_path(probe)
+
+
+_SOLE_OWNER = _measure_sole_owner()
+
+
+class SessionState:
+    """Everything that lives as long as a session.
+
+    Attributes:
+        policy: Which files the graph's own ops may touch.
+    """
+
+    def __init__(self, policy: FilePolicy | None = None) -> None:
+        self.policy = policy or FilePolicy()
+        self.lock = threading.RLock()
+        self._resources: dict[tuple[str, str, str], Any] = {}
+        self.cancelled = False
+
+    def resource(self, kind: str, container: str, name: str, make: Callable[[], Any]) -> Any:
+        """The resource of that kind and name, made at first use."""
+        key = (kind, container, name)
+        with self.lock:
+            if key not in self._resources:
+                self._resources[key] = make()
+            return self._resources[key]
+
+    def find(self, kind: str, container: str, name: str) -> Any:
+        """The resource of that kind and name, or None."""
+        return self._resources.get((kind, container, name))
+
+    def discard(self, kind: str, container: str, name: str) -> bool:
+        """Forgets a resource; whether there was one."""
+        with self.lock:
+            return self._resources.pop((kind, container, name), None) is not None
+
+    def ref(self, node: Operation) -> Ref:
+        """The buffer of a ref variable's operation."""
+        container, name = _names(node)
+        ref: Ref = self.resource("ref", container, name, lambda: Ref(node.name))
+        return ref
+
+    def resource_variable(self, node: Operation) -> ResourceVariable:
+        """The variable of a VarHandleOp."""
+        container, name = _names(node)
+
+        def make() -> ResourceVariable:
+            shape = node.attr("shape").as_tuple()
+            return ResourceVariable(name, node.attr("dtype").np, shape, container)
+
+        variable: ResourceVariable = self.resource("variable", container, name, make)
+        return variable
+
+    def cancel(self) -> None:
+        """Makes everything that waits give up."""
+        with self.lock:
+            self.cancelled = True
+            for item in self._resources.values():
+                if hasattr(item, "cancel"):
+                    item.cancel()
+
+
+def _names(node: Operation) -> tuple[str, str]:
+    container = node.attr("container").decode()
+    shared = node.attr("shared_name").decode()
+    return container, shared or node.name
+
+
+class RunContext:
+    """What one `Session.run` gives its stateful kernels.
+
+    Attributes:
+        state: The session's state.
+        scratch: Per-run resources (tensor arrays, stacks), by operation name or handle.
+        deadline: `time.monotonic()` value after which to give up, or None.
+    """
+
+    __slots__ = ("deadline", "graph", "scratch", "state")
+
+    def __init__(self, state: SessionState, graph: Any, deadline: float | None = None) -> None:
+        self.state = state
+        self.graph = graph
+        self.scratch: dict[Any, Any] = {}
+        self.deadline = deadline
+
+    @property
+    def policy(self) -> FilePolicy:
+        """Which files ops may touch."""
+        return self.state.policy
+
+    def check_cancelled(self) -> None:
+        """Raises CancelledError once the session is closed."""
+        if self.state.cancelled:
+            raise CancelledError("Session has been closed.")
+
+    def op_state(self, node: Operation, kind: str, make: Callable[[], Any]) -> Any:
+        """State of one stateful operation that lives as long as the session (random generators)."""
+        return self.state.resource(kind, "", node.name, make)

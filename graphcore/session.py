@@ -1,0 +1,387 @@
+"""`tf.Session`: runs parts of a graph, and keeps its variables.
+
+`run` looks the plan for (fetches, feeds, feed shapes) up in a cache and runs it; everything that can be
+decided once is decided when the plan is compiled.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..formats import protos
+from ..formats.files import FilePolicy
+from . import run_metadata as metadata
+from .compiler import Options, Plan, compile_plan
+from .default import get_default_graph, get_default_session
+from .dtypes import DType
+from .errors import InvalidTypeError, InvalidValueError
+from .fetches import FetchMapper
+from .graph import Graph
+from .operation import Operation, Tensor
+from .resources import RunContext, SessionState
+from .stacks import graph_stack, session_stack
+
+MAX_PLANS = 256
+# After this many shapes of one set of feeds, one plan that assumes nothing about them.
+MAX_SHAPES = 4
+
+
+class BaseSession:
+    """What `Session` and `InteractiveSession` share.
+
+    Args:
+        target: Kept for compatibility; only the empty target (in-process) exists.
+        graph: The graph to run; by default the default graph.
+        config: A ConfigProto-like object; kept, and otherwise of no effect here.
+        file_policy: Which files the graph's own ops may read and write; by default all, as in
+            TensorFlow. The command line passes one that denies all for graphs that it loads.
+        options: Which compiler passes run.
+    """
+
+    def __init__(
+        self,
+        target: str = "",
+        graph: Graph | None = None,
+        config: Any = None,
+        *,
+        file_policy: FilePolicy | None = None,
+        options: Options | None = None,
+    ) -> None:
+        if graph is not None and not isinstance(graph, Graph):
+            raise InvalidTypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+        self._graph = graph if graph is not None else get_default_graph()
+        self._target = target
+        self._config = config
+        self._options = options or Options()
+        self._state = SessionState(file_policy)
+        self._calls: OrderedDict[Any, _Call] = OrderedDict()
+        self._mutations = self._graph._mutations
+        self._closed = False
+        self._lock = threading.RLock()
+        self._opened = False
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that the session runs."""
+        return self._graph
+
+    @property
+    def graph_def(self) -> Any:
+        """The graph as a GraphDef message."""
+        return self._graph.as_graph_def()
+
+    @property
+    def sess_str(self) -> str:
+        """The target; empty for in-process sessions."""
+        return self._target
+
+    def list_devices(self) -> list[Any]:
+        """The devices: one CPU."""
+        return [DeviceAttributes("/job:localhost/replica:0/task:0/device:CPU:0", "CPU", 0)]
+
+    def close(self) -> None:
+        """Frees the variables; later calls of `run` fail."""
+        self._closed = True
+        self._state.cancel()
+        self._calls.clear()
+
+    def as_default(self) -> Any:
+        """A context manager that makes this the default session; does not close it."""
+        return session_stack.push(self)
+
+    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+        """Computes `fetches`.
+
+        Args:
+            fetches: A tensor, operation, variable or name of one, or a nested list, tuple, named
+                tuple or dict of them.
+            feed_dict: Values for tensors (or their names) in this run: anything that NumPy turns
+                into an array of the tensor's dtype.
+            options: A RunOptions message; with FULL_TRACE, `run_metadata` gets timings.
+            run_metadata: A RunMetadata message to fill.
+
+        Returns:
+            The values in the structure of `fetches`: arrays, NumPy scalars for rank 0, bytes for
+            scalar strings, None for operations. Arrays are the caller's to keep.
+
+        Raises:
+            RuntimeError: The session is closed or the graph empty.
+            ValueError: A fetch or feed does not exist, or a fed value has the wrong shape.
+            TypeError: A fetch or feed cannot be one.
+            OpError: The run failed; the error names the node.
+        """
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if not self._graph._operations:
+            raise RuntimeError("The Session graph is empty.  Add operations to the graph before calling run().")
+        if self._mutations != self._graph._mutations:
+            with self._lock:
+                self._calls.clear()
+                self._mutations = self._graph._mutations
+        call, values = self._prepare(fetches, feed_dict)
+        plan = call.plan(self, values)
+        context = RunContext(self._state, self._graph, _deadline(options, self._config))
+        if run_metadata is not None and _wants_trace(options):
+            results, rows = plan.run_traced(context, values)
+            metadata.fill(run_metadata, rows)
+        else:
+            results = plan.run(context, values)
+        return results[0] if call.mapper is None else call.mapper.build(results)
+
+    def _prepare(self, fetches: Any, feed_dict: Any) -> tuple[_Call, list[np.ndarray]]:
+        """The cached call of these fetches and feed keys, and the fed values as arrays."""
+        if not feed_dict:
+            keys: tuple[Any, ...] = ()
+            raw: Sequence[Any] = ()
+        elif type(feed_dict) is dict:
+            keys, raw = tuple(feed_dict), list(feed_dict.values())
+        else:
+            if not hasattr(feed_dict, "items"):
+                raise InvalidTypeError(f"feed_dict must be a dictionary, not {type(feed_dict).__name__}")
+            keys, raw = tuple(key for key, _ in feed_dict.items()), [value for _, value in feed_dict.items()]
+        key: Any = (tuple(fetches) if type(fetches) is list else fetches, type(fetches), keys)
+        try:
+            call = self._calls.get(key)
+        except TypeError:  # a structure that does not hash: a dict, a list in a list
+            key, call = None, None
+        if call is None:
+            call = _Call(self._graph, fetches, keys)
+            if key is not None:
+                with self._lock:
+                    self._calls[key] = call
+                    if len(self._calls) > MAX_PLANS:
+                        self._calls.popitem(last=False)
+        return call, call.convert(raw)
+
+    def make_callable(self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False) -> Any:
+        """A function that takes values for `feed_list` in order and gives `fetches`."""
+        keys = list(feed_list or ())
+
+        def call(*values: Any, **kwargs: Any) -> Any:
+            if len(values) != len(keys):
+                raise InvalidValueError(f"Expected {len(keys)} feeds, got {len(values)}")
+            return self.run(fetches, dict(zip(keys, values)), **kwargs)
+
+        return call
+
+    def __del__(self) -> None:
+        # Nothing outside the process is held; kept so that subclasses may call it.
+        self._closed = True
+
+
+class _Call:
+    """One set of fetches and feed keys, with a plan for each set of feed shapes."""
+
+    def __init__(self, graph: Graph, fetches: Any, keys: tuple[Any, ...]) -> None:
+        mapper = FetchMapper(graph, fetches)
+        self.fetches = mapper.elements
+        self.mapper = None if mapper.is_single else mapper
+        self.feeds: list[Tensor] = []
+        self.unpack: list[Callable[[Any], Sequence[Any]] | None] = []
+        for key in keys:
+            self._add_feed(graph, key)
+        self.dtypes = [tensor.dtype.base_dtype for tensor in self.feeds]
+        self.shapes = [tensor.static_shape for tensor in self.feeds]
+        self.plans: dict[Any, Plan] = {}
+        self.seen: set[Any] = set()
+
+    def _add_feed(self, graph: Graph, key: Any) -> None:
+        if hasattr(key, "_feed_tensors"):  # SparseTensor, IndexedSlices
+            tensors = key._feed_tensors()
+            self.unpack.append(lambda value: list(value))
+        elif isinstance(key, tuple):
+            tensors = list(key)
+            self.unpack.append(lambda value: list(value))
+        else:
+            tensors = [key]
+            self.unpack.append(None)
+        for item in tensors:
+            try:
+                tensor = graph.as_graph_element(item, allow_operation=False)
+            except (KeyError, ValueError, TypeError) as error:
+                kind = InvalidTypeError if isinstance(error, TypeError) else InvalidValueError
+                raise kind(f"Cannot interpret feed_dict key as Tensor: {error}") from error
+            assert isinstance(tensor, Tensor)
+            if not graph.is_feedable(tensor):
+                raise InvalidValueError(f"Tensor {tensor} may not be fed.")
+            self.feeds.append(tensor)
+
+    def convert(self, raw: Sequence[Any]) -> list[np.ndarray]:
+        """The fed values as arrays of the tensors' dtypes, their shapes checked.
+
+        Raises:
+            TypeError: A value is a tensor or cannot be converted.
+            ValueError: A value has the wrong shape.
+        """
+        if any(self.unpack):
+            raw = [item for value, split in zip(raw, self.unpack) for item in (split(value) if split else (value,))]
+        values = []
+        for tensor, dtype, shape, value in zip(self.feeds, self.dtypes, self.shapes, raw):
+            array = _feed_array(tensor, dtype, value)
+            if shape is not None and shape != getattr(array, "shape", shape):
+                actual = array.shape
+                if len(actual) != len(shape) or any(s is not None and s != a for s, a in zip(shape, actual)):
+                    raise InvalidValueError(
+                        f"Cannot feed value of shape {actual!r} for Tensor '{tensor.name}', "
+                        f"which has shape '{tensor.get_shape()}'",
+                        tensor=tensor.name,
+                        shape=list(actual),
+                    )
+            values.append(array)
+        return values
+
+    def plan(self, session: BaseSession, values: Sequence[np.ndarray]) -> Plan:
+        """The plan for these values' shapes, compiled where there is none."""
+        key: Any = tuple([getattr(value, "shape", None) for value in values])
+        plan = self.plans.get(key)
+        if plan is None:
+            with session._lock:
+                if len(self.plans) >= MAX_SHAPES:
+                    key = "any"
+                    plan = self.plans.get(key)
+                if plan is None:
+                    shapes = self.shapes if key == "any" else key
+                    feeds = dict(zip(self.feeds, shapes))
+                    plan = compile_plan(session._graph, self.fetches, feeds, session._state, session._options)
+                    self.plans[key] = plan
+        return plan
+
+
+def _feed_array(tensor: Tensor, dtype: DType, value: Any) -> Any:
+    if type(value) is np.ndarray and value.dtype == dtype.np and dtype.np != object:
+        return value
+    if isinstance(value, Tensor):
+        raise InvalidTypeError(
+            "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, "
+            f"strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} "
+            f"which was passed to the feed with key {tensor}."
+        )
+    if dtype.name == "string":
+        from .convert import as_array
+
+        return as_array(np.asarray(value, dtype=object) if isinstance(value, (list, tuple)) else value, dtype)
+    if dtype.np == object:
+        return value
+    try:
+        array = np.asarray(value, dtype=dtype.np)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidTypeError(
+            f"Cannot feed {value!r} for Tensor '{tensor.name}' with dtype {dtype.name}: {error}", tensor=tensor.name
+        ) from error
+    if isinstance(value, int) and not isinstance(value, bool) and array.astype(object).item() != value:
+        raise InvalidTypeError(
+            f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
+            f"{dtype.as_numpy_dtype}. Try explicitly setting the type of the feed tensor to a larger type (e.g. int64)."
+        )
+    return array
+
+
+def _wants_trace(options: Any) -> bool:
+    return options is not None and getattr(options, "trace_level", 0) > 0
+
+
+def _deadline(options: Any, config: Any) -> float | None:
+    limit = getattr(options, "timeout_in_ms", 0) or getattr(config, "operation_timeout_in_ms", 0)
+    return time.monotonic() + limit / 1000 if limit else None
+
+
+class DeviceAttributes:
+    """One row of `Session.list_devices`."""
+
+    def __init__(self, name: str, device_type: str, memory_limit_bytes: int) -> None:
+        self.name = name
+        self.device_type = device_type
+        self.memory_limit_bytes = memory_limit_bytes
+
+    def __repr__(self) -> str:
+        return f"_DeviceAttributes({self.name}, {self.device_type}, {self.memory_limit_bytes})"
+
+
+class Session(BaseSession):
+    """`tf.Session`; as a context manager it is the default session, its graph the default graph."""
+
+    _entered: list[Any] | None = None
+
+    def __enter__(self) -> Session:
+        entered = [graph_stack.push(self._graph), session_stack.push(self)]
+        for manager in entered:
+            manager.__enter__()
+        self._entered = (self._entered or []) + [entered]
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        assert self._entered
+        for manager in reversed(self._entered.pop()):
+            manager.__exit__(*exc)
+        if not self._entered:
+            self.close()
+
+    @staticmethod
+    def reset(target: str, containers: Any = None, config: Any = None) -> None:
+        """Kept for compatibility; sessions share nothing here."""
+
+
+class InteractiveSession(BaseSession):
+    """`tf.InteractiveSession`: the default session from its making until `close`."""
+
+    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None, **kwargs: Any) -> None:
+        super().__init__(target, graph, config, **kwargs)
+        self._managers = [session_stack.push(self)]
+        if graph is not None:
+            self._managers.insert(0, graph_stack.push(graph))
+        for manager in self._managers:
+            manager.__enter__()
+
+    def close(self) -> None:
+        """Closes the session and ends its being the default."""
+        super().close()
+        while self._managers:
+            self._managers.pop().__exit__(None, None, None)
+
+
+def _evaluate(element: Tensor | Operation, feed_dict: Any, session: Any, graph: Graph) -> Any:
+    """What `Tensor.eval` and `Operation.run` do."""
+    if session is None:
+        session = get_default_session()
+        what = "evaluate tensor using `eval()`" if isinstance(element, Tensor) else "execute operation using `run()`"
+        if session is None:
+            raise InvalidValueError(
+                f"Cannot {what}: No default session is registered. Use `with sess.as_default()` or pass an "
+                "explicit session to " + ("`eval(session=sess)`" if isinstance(element, Tensor) else "`run(session=sess)`")
+            )
+        if session.graph is not graph:
+            raise InvalidValueError(
+                f"Cannot use the default session to {what.split(' using')[0]}: the tensor's graph is different from "
+                "the session's graph. Pass an explicit session to `eval(session=sess)`."
+            )
+    elif session.graph is not graph:
+        raise InvalidValueError(
+            "Cannot use the given session to evaluate tensor: the tensor's graph is different from the session's graph."
+        )
+    return session.run(element, feed_dict)
+
+
+Tensor._evaluate = staticmethod(_evaluate)  # type: ignore[assignment]
+
+
+class RunOptions:
+    """`tf.RunOptions`: a RunOptions message, with the trace levels as attributes."""
+
+    NO_TRACE = 0
+    SOFTWARE_TRACE = 1
+    HARDWARE_TRACE = 2
+    FULL_TRACE = 3
+
+    def __new__(cls, **fields: Any) -> Any:
+        return protos.RunOptions(**fields)
+
+
+def RunMetadata() -> Any:  # noqa: N802  TensorFlow's name
+    """`tf.RunMetadata`: an empty RunMetadata message."""
+    return protos.RunMetadata()
