@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError
+from .arrays import Array, shape_text, widened
 from .correlation import correlate, correlate_filter, correlate_input, forward_span
 from .windows import Axis, resolve
-
-Array = np.ndarray[Any, Any]
 
 
 def conv2d(
@@ -46,7 +45,7 @@ def conv2d(
         InvalidArgumentError: Shapes that do not fit, with TensorFlow's texts.
     """
     height, width = _geometry(x.shape, w.shape, strides, padding, explicit_paddings, data_format, dilations)
-    images, filters = channels_last(x, data_format), computed(w)
+    images, filters = channels_last(x, data_format), widened(w)
     batch, channels, groups = images.shape[0], filters.shape[2], images.shape[3] // filters.shape[2]
     spans = forward_span(height), forward_span(width)
     out = np.empty((batch, height.out, width.out, filters.shape[3]), images.dtype)
@@ -145,7 +144,7 @@ def conv2d_backprop_input(
             [dy.shape[0], *sizes, w.shape[2]] if data_format == "NHWC" else [dy.shape[0], w.shape[2], *sizes]
         )
     height, width = _geometry(sizes, w.shape, strides, padding, explicit_paddings, data_format, dilations)
-    gradient, filters = channels_last(dy, data_format), computed(w)
+    gradient, filters = channels_last(dy, data_format), widened(w)
     depth = sizes[3] if data_format == "NHWC" else sizes[1]
     shape = (sizes[0], height.size, width.size, depth)
     _check_gradient("Conv2DBackpropInput", (height, width), shape, w.shape, gradient.shape)
@@ -163,15 +162,9 @@ def conv2d_backprop_input(
     return restore(out, data_format, dy.dtype)
 
 
-def computed(a: Array) -> Array:
-    """The array in the dtype of the arithmetic: float32 for the two-byte floats (bfloat16 has kind V)."""
-    half = a.dtype.itemsize == 2 and a.dtype.kind in "fV"
-    return np.ascontiguousarray(a, np.float32 if half else None)
-
-
 def channels_last(a: Array, data_format: str) -> Array:
     """The array as (batch, height, width, channels), contiguous, in the dtype of the arithmetic."""
-    return computed(a if data_format == "NHWC" else a.transpose(0, 2, 3, 1))
+    return np.ascontiguousarray(widened(a if data_format == "NHWC" else a.transpose(0, 2, 3, 1)))
 
 
 def restore(a: Array, data_format: str, dtype: np.dtype[Any]) -> Array:
@@ -194,7 +187,7 @@ def _geometry(
     for what, sizes in (("input", shape), ("filter", filter_shape)):
         if len(sizes) != 4:
             raise InvalidArgumentError(
-                f"convolution {what} must be 4-dimensional: [{','.join(map(str, sizes))}]", shape=list(sizes)
+                f"convolution {what} must be 4-dimensional: {shape_text(sizes)}", shape=list(sizes)
             )
     axes = resolve(
         shape,

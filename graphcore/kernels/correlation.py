@@ -25,9 +25,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .arrays import Array
 from .windows import Axis
-
-Array = np.ndarray[Any, Any]
 
 BLOCK = 1 << 20
 """Elements of a patch matrix that are made at a time."""

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError
-from .convolution import channels_last, computed, restore
+from .arrays import Array, shape_text, widened
+from .convolution import channels_last, restore
 from .windows import Axis, resolve
-
-Array = np.ndarray[Any, Any]
 
 BLOCK = 1 << 16
 """Output elements that are summed up at a time."""
@@ -50,7 +49,7 @@ def depthwise_conv2d(
         InvalidArgumentError: Shapes that do not fit, with TensorFlow's texts.
     """
     height, width = _geometry(x.shape, w.shape, strides, padding, explicit_paddings, data_format, dilations)
-    images, filters = _repeated(channels_last(x, data_format), w.shape[3]), _tiled(computed(w), width)
+    images, filters = _repeated(channels_last(x, data_format), w.shape[3]), _tiled(widened(w), width)
     out = np.zeros((images.shape[0], height.out, filters.shape[2]), images.dtype)
     frame = _phased(images, height, width)
     for region in _blocks(out.shape):
@@ -146,7 +145,7 @@ def depthwise_conv2d_backprop_input(
     channels, multiplier = w.shape[2], w.shape[3]
     shape = (sizes[0], height.size, width.size, channels)
     _check_gradient("DepthwiseConv2dNativeBackpropInput", shape, w.shape, gradient.shape, (height, width))
-    filters = _tiled(computed(w), width)
+    filters = _tiled(widened(w), width)
     frame = np.zeros(_phased_shape(sizes[0], height, width, channels * multiplier), gradient.dtype)
     gradient = gradient.reshape(sizes[0], height.out, filters.shape[2])
     for region in _blocks(gradient.shape):
@@ -240,9 +239,7 @@ def _geometry(
 ) -> tuple[Axis, Axis]:
     for what, sizes in (("input", shape), ("filter", filter_shape)):
         if len(sizes) != 4:
-            raise InvalidArgumentError(
-                f"{what} must be 4-dimensional[{','.join(map(str, sizes))}]", shape=list(sizes)
-            )
+            raise InvalidArgumentError(f"{what} must be 4-dimensional{shape_text(sizes)}", shape=list(sizes))
     depth = shape[3] if data_format == "NHWC" else shape[1]
     if depth != filter_shape[2]:
         raise InvalidArgumentError(

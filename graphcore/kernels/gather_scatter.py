@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError
+from .arrays import Array, place_text, shape_text
 from .segment import unsorted_segment_sum
-
-Array = np.ndarray[Any, Any]
 
 
 def gather(params: Array, indices: Array, axis: int = 0, batch_dims: int = 0) -> Array:
@@ -93,7 +91,7 @@ def gather_nd(params: Array, indices: Array) -> Array:
     count = math.prod(indices.shape[:-1])
     if params.size == 0 and count * math.prod(params.shape[depth:]):
         raise InvalidArgumentError(
-            f"Requested more than 0 entries, but params is empty.  Params shape: {_text(params.shape)}"
+            f"Requested more than 0 entries, but params is empty.  Params shape: {shape_text(params.shape)}"
         )
     rows = flat_positions(indices, params.shape, "param shape")
     split = params.reshape(math.prod(params.shape[:depth]), math.prod(params.shape[depth:]))
@@ -133,18 +131,18 @@ def check_scatter(indices: Array, updates: Array, shape: Sequence[int]) -> None:
         raise InvalidArgumentError("Indices shape must have rank at least one. Found:[]")
     if math.prod(shape) == 0 and indices.size and updates.size:
         raise InvalidArgumentError(
-            f"Indices and updates specified for empty output.  indices shape: {_text(indices.shape)}"
+            f"Indices and updates specified for empty output.  indices shape: {shape_text(indices.shape)}"
         )
     outer, depth = indices.ndim - 1, indices.shape[-1]
     if updates.shape[:outer] != indices.shape[:-1]:
         raise InvalidArgumentError(
-            f"Dimensions [0,{outer}) of indices[shape={_text(indices.shape)}] must match dimensions "
-            f"[0,{outer}) of updates[shape={_text(updates.shape)}]"
+            f"Dimensions [0,{outer}) of indices[shape={shape_text(indices.shape)}] must match dimensions "
+            f"[0,{outer}) of updates[shape={shape_text(updates.shape)}]"
         )
     if depth > len(shape) or updates.shape[outer:] != tuple(shape[depth:]):
         raise InvalidArgumentError(
-            f"Dimensions [{depth},{len(shape)}) of input[shape={_text(shape)}] must match dimensions "
-            f"[{outer},{updates.ndim}) of updates[shape={_text(updates.shape)}]"
+            f"Dimensions [{depth},{len(shape)}) of input[shape={shape_text(shape)}] must match dimensions "
+            f"[{outer},{updates.ndim}) of updates[shape={shape_text(updates.shape)}]"
         )
 
 
@@ -162,8 +160,8 @@ def flat_positions(indices: Array, shape: Sequence[int], what: str) -> Array:
         number = int(np.argmax(outside))
         place = np.unravel_index(number, indices.shape[:-1]) if indices.ndim > 1 else ()
         raise InvalidArgumentError(
-            f"indices{_place(place)} = [{', '.join(map(str, flat[number]))}] does not index into {what} "
-            f"{_text(shape)}",
+            f"indices{place_text(place)} = [{', '.join(map(str, flat[number]))}] does not index into {what} "
+            f"{shape_text(shape)}",
             index=[int(i) for i in flat[number]],
             shape=[int(size) for size in shape],
         )
@@ -187,20 +185,21 @@ def dynamic_stitch(indices: Sequence[Array], data: Sequence[Array]) -> Array:
     for number, (places, values) in enumerate(zip(indices, data, strict=True)):
         if values.shape[: places.ndim] != places.shape:
             raise InvalidArgumentError(
-                f"data[{number}].shape = {_text(values.shape)} does not start with "
-                f"indices[{number}].shape = {_text(places.shape)}"
+                f"data[{number}].shape = {shape_text(values.shape)} does not start with "
+                f"indices[{number}].shape = {shape_text(places.shape)}"
             )
         if values.shape[places.ndim :] != data[0].shape[indices[0].ndim :]:
             first = indices[0].ndim
             raise InvalidArgumentError(
                 f"Need data[0].shape[{first}:] = data[{number}].shape[{places.ndim}:], got data[0].shape = "
-                f"{_text(data[0].shape)}, data[{number}].shape = {_text(values.shape)}, indices[0].shape = "
-                f"{_text(indices[0].shape)}, indices[{number}].shape = {_text(places.shape)}"
+                f"{shape_text(data[0].shape)}, data[{number}].shape = {shape_text(values.shape)}, "
+                f"indices[0].shape = {shape_text(indices[0].shape)}, "
+                f"indices[{number}].shape = {shape_text(places.shape)}"
             )
         if (places < 0).any():
             place = np.unravel_index(int(np.argmax(places < 0)), places.shape)
             raise InvalidArgumentError(
-                f"indices{_place(place)} is out of range", input=number, index=int(places[place])
+                f"indices{place_text(place)} is out of range", input=number, index=int(places[place])
             )
     rest = data[0].shape[indices[0].ndim :]
     count = max((int(places.max()) + 1 for places in indices if places.size), default=0)
@@ -223,8 +222,8 @@ def dynamic_partition(data: Array, partitions: Array, num_partitions: int) -> li
     """
     if data.shape[: partitions.ndim] != partitions.shape:
         raise InvalidArgumentError(
-            f"data.shape must start with partitions.shape, got data.shape = {_text(data.shape)}, "
-            f"partitions.shape = {_text(partitions.shape)}"
+            f"data.shape must start with partitions.shape, got data.shape = {shape_text(data.shape)}, "
+            f"partitions.shape = {shape_text(partitions.shape)}"
         )
     _check_range("partitions", partitions, num_partitions)
     flat = partitions.reshape(-1)
@@ -260,7 +259,7 @@ def sparse_to_dense(
         )
     if sparse_values.shape not in ((), (count,)):
         raise InvalidArgumentError(
-            f"sparse_values has incorrect shape {_text(sparse_values.shape)}, should be [] or [{count}]"
+            f"sparse_values has incorrect shape {shape_text(sparse_values.shape)}, should be [] or [{count}]"
         )
     if np.ndim(default_value) != 0:
         raise InvalidArgumentError("default_value should be a scalar.")
@@ -268,7 +267,8 @@ def sparse_to_dense(
     if outside.any():
         number = int(np.argmax(outside))
         raise InvalidArgumentError(
-            f"indices[{number}] = {_text(places[number])} is out of bounds: need 0 <= index < {_text(sizes)}"
+            f"indices[{number}] = {shape_text(places[number])} is out of bounds: "
+            f"need 0 <= index < {shape_text(sizes)}"
         )
     flat = flat_positions(places, sizes, "shape")
     if validate_indices and (np.diff(flat) <= 0).any():
@@ -277,7 +277,7 @@ def sparse_to_dense(
         hint = " Many sparse ops require sorted indices." if fault == "out of order" else ""
         period = "." if hint else ""
         raise InvalidArgumentError(
-            f"indices[{number}] = {_text(places[number])} is {fault}{period}{hint}", position=number
+            f"indices[{number}] = {shape_text(places[number])} is {fault}{period}{hint}", position=number
         )
     out = np.full(math.prod(sizes), default_value, sparse_values.dtype)
     out[flat] = sparse_values
@@ -386,7 +386,7 @@ def one_hot(indices: Array, depth: int, on_value: Array, off_value: Array, axis:
         )
     for name, value in (("on_value", on_value), ("off_value", off_value)):
         if np.ndim(value) != 0:
-            raise InvalidArgumentError(f"{name} must be a scalar, but got: {_text(np.shape(value))}")
+            raise InvalidArgumentError(f"{name} must be a scalar, but got: {shape_text(np.shape(value))}")
     if count < 0:
         raise InvalidArgumentError(f"depth must be non-negative, got: {count}", depth=count)
     where = axis % (indices.ndim + 1)
@@ -399,15 +399,7 @@ def _check_range(name: str, indices: Array, limit: int) -> None:
         outside = (indices < 0) | (indices >= limit)
         place = np.unravel_index(int(np.argmax(outside)), indices.shape) if indices.ndim else ()
         raise InvalidArgumentError(
-            f"{name}{_place(place)} = {indices[place]} is not in [0, {limit})",
+            f"{name}{place_text(place)} = {indices[place]} is not in [0, {limit})",
             index=int(indices[place]),
             limit=int(limit),
         )
-
-
-def _place(index: tuple[Any, ...]) -> str:
-    return f"[{','.join(str(int(i)) for i in index)}]" if index else ""
-
-
-def _text(shape: Any) -> str:
-    return f"[{','.join(str(int(size)) for size in shape)}]"

@@ -6,13 +6,10 @@ Each subtracts a row's maximum before it exponentiates. A row that holds NaN or 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError
-
-Array = np.ndarray[Any, Any]
+from .arrays import Array, shape_text, widened
 
 
 def softmax(logits: Array) -> Array:
@@ -56,15 +53,15 @@ def softmax_cross_entropy(logits: Array, labels: Array) -> tuple[Array, Array]:
         shape = np.broadcast_shapes(logits.shape, labels.shape)
     except ValueError:
         raise InvalidArgumentError(
-            f"logits and labels must be broadcastable: logits_size={_text(logits.shape)} "
-            f"labels_size={_text(labels.shape)}",
+            f"logits and labels must be broadcastable: logits_size={shape_text(logits.shape)} "
+            f"labels_size={shape_text(labels.shape)}",
             logits_shape=list(logits.shape),
             labels_shape=list(labels.shape),
         ) from None
     if len(shape) != 2:
         raise InvalidArgumentError(
             "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional, but have "
-            f"shapes {_text(logits.shape)} and {_text(labels.shape)}",
+            f"shapes {shape_text(logits.shape)} and {shape_text(labels.shape)}",
             logits_shape=list(logits.shape),
             labels_shape=list(labels.shape),
         )
@@ -94,20 +91,20 @@ def sparse_softmax_cross_entropy(logits: Array, labels: Array) -> tuple[Array, A
         InvalidArgumentError: Shapes that do not fit, or a label that is no class (as on TensorFlow's CPU).
     """
     if logits.ndim != 2:
-        raise InvalidArgumentError(f"logits must be 2-D, but got shape {_text(logits.shape)}")
+        raise InvalidArgumentError(f"logits must be 2-D, but got shape {shape_text(logits.shape)}")
     if labels.ndim != 1:
-        raise InvalidArgumentError(f"labels must be 1-D, but got shape {_text(labels.shape)}")
+        raise InvalidArgumentError(f"labels must be 1-D, but got shape {shape_text(labels.shape)}")
     if logits.shape[0] != labels.shape[0]:
         raise InvalidArgumentError(
             "logits and labels must have the same first dimension, got logits shape "
-            f"{_text(logits.shape)} and labels shape {_text(labels.shape)}",
+            f"{shape_text(logits.shape)} and labels shape {shape_text(labels.shape)}",
             logits_shape=list(logits.shape),
             labels_shape=list(labels.shape),
         )
     classes = logits.shape[1]
     if classes == 0:
         raise InvalidArgumentError(
-            f"Must have at least one class, but got logits shape {_text(logits.shape)}"
+            f"Must have at least one class, but got logits shape {shape_text(logits.shape)}"
         )
     outside = (labels < 0) | (labels >= classes)
     if outside.any():
@@ -132,10 +129,6 @@ def _shifted(logits: Array) -> Array:
     """A fresh array of `logits` less each row's maximum, in the dtype of the arithmetic."""
     if logits.ndim == 0:
         raise InvalidArgumentError("logits must have >= 1 dimension, got []")
-    wide = logits.astype(np.float32, copy=False) if logits.dtype.itemsize == 2 else logits
+    wide = widened(logits)
     # `initial` is for rows of no classes; -inf never wins over a logit.
     return np.asarray(wide - np.max(wide, axis=-1, keepdims=True, initial=-np.inf))
-
-
-def _text(shape: tuple[int, ...]) -> str:
-    return f"[{','.join(map(str, shape))}]"

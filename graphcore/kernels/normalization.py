@@ -6,13 +6,10 @@ pixels are products with a vector of ones: BLAS adds columns faster, and more ex
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError
-
-Array = np.ndarray[Any, Any]
+from .arrays import Array, shape_text, widened
 
 
 def fused_batch_norm(
@@ -106,8 +103,8 @@ def fused_batch_norm_grad(
     """
     if x.shape != y_backprop.shape:
         raise InvalidArgumentError(
-            f"x and y_backprop must have same shape, but x has shape {_text(x.shape)} "
-            f"and y_backprop has shape {_text(y_backprop.shape)}",
+            f"x and y_backprop must have same shape, but x has shape {shape_text(x.shape)} "
+            f"and y_backprop has shape {shape_text(y_backprop.shape)}",
             x_shape=list(x.shape),
             y_backprop_shape=list(y_backprop.shape),
         )
@@ -147,7 +144,7 @@ def lrn(
     """
     if x.ndim != 4:
         raise InvalidArgumentError("in must be 4-dimensional", shape=list(x.shape))
-    wide = _wide(x)
+    wide = widened(x)
     norm = bias + alpha * _near_sum(wide * wide, depth_radius)
     return np.asarray(wide * norm**-beta).astype(x.dtype, copy=False)
 
@@ -180,11 +177,11 @@ def lrn_grad(
         InvalidArgumentError: The three arrays differ in shape or are not 4-D.
     """
     if not input_grads.shape == input_image.shape == output_image.shape or input_image.ndim != 4:
-        shapes = ", ".join(_text(a.shape) for a in (input_grads, input_image, output_image))
+        shapes = ", ".join(shape_text(a.shape) for a in (input_grads, input_image, output_image))
         raise InvalidArgumentError(
             f"input_grads, input_image, and out_image should have the same 4-D shape, but have {shapes}"
         )
-    dy, x, y = _wide(input_grads), _wide(input_image), _wide(output_image)
+    dy, x, y = widened(input_grads), widened(input_image), widened(output_image)
     norm = bias + alpha * _near_sum(x * x, depth_radius)
     # Neighbourhood is mutual: channel k counts in the norms of the channels that count in its own.
     shared = _near_sum(dy * y / norm, depth_radius)
@@ -200,18 +197,16 @@ def _near_sum(a: Array, radius: int) -> Array:
     return np.asarray(a @ band)
 
 
-def _wide(a: Array) -> Array:
-    return a.astype(np.float32 if a.dtype.itemsize == 2 else a.dtype, copy=False)
-
-
 def _rows(x: Array, data_format: str) -> Array:
     """The input as (pixels, channels), contiguous, in the dtype of the statistics."""
     if x.ndim not in (4, 5):
-        raise InvalidArgumentError(f"input must be 4 or 5-dimensional{_text(x.shape)}", shape=list(x.shape))
+        raise InvalidArgumentError(
+            f"input must be 4 or 5-dimensional{shape_text(x.shape)}", shape=list(x.shape)
+        )
     if data_format not in ("NHWC", "NCHW", "NDHWC", "NCDHW"):
         raise InvalidArgumentError(f"Invalid data format {data_format!r}", data_format=data_format)
     moved = x if data_format.endswith("C") else np.moveaxis(x, 1, -1)
-    return np.ascontiguousarray(_wide(moved)).reshape(-1 if x.size else 0, moved.shape[-1])
+    return np.ascontiguousarray(widened(moved)).reshape(-1 if x.size else 0, moved.shape[-1])
 
 
 def _unrow(rows: Array, x: Array, data_format: str) -> Array:
@@ -234,14 +229,10 @@ def _check_channels(channels: int, *, mean_needed: bool, **vectors: Array) -> No
         if vector.shape == (channels,) or (optional and vector.size == 0):
             continue
         lead = "When is_training=false, " if name in ("mean", "variance") and mean_needed else ""
-        count = vector.size if vector.ndim == 1 else _text(vector.shape)
+        count = vector.size if vector.ndim == 1 else shape_text(vector.shape)
         wrong.append(
             f"{lead}{name} must have the same number of elements as the channels of x, "
             f"got {count} and {channels}"
         )
     if wrong:
         raise InvalidArgumentError("; ".join(wrong), channels=channels)
-
-
-def _text(shape: tuple[int, ...]) -> str:
-    return f"[{','.join(map(str, shape))}]"

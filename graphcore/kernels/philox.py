@@ -25,8 +25,7 @@ from typing import Any
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError, UnimplementedError
-
-Array = np.ndarray[Any, Any]
+from .arrays import Array
 
 RESERVED = 256
 """Counters that a run reserves for each output element."""

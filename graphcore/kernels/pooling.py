@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError, OpError, UnimplementedError
+from .arrays import Array, extreme, shape_text, widened
 from .windows import Axis, resolve, spatial_axes
-
-Array = np.ndarray[Any, Any]
 
 
 def max_pool(
@@ -52,7 +51,7 @@ def max_pool(
         return _max_pool_depth(x, ksize, strides, depth)
     axes = geometry(x.shape, ksize, strides, padding, explicit_paddings, data_format)
     pick: Any = np.fmax if x.dtype.kind in "fV" else np.maximum
-    lowest = lowest_number(x.dtype)
+    lowest = extreme(x.dtype, -1)
     out = x
     for number, axis in zip(spatial_axes(data_format), axes, strict=True):
         out = reduce_windows(out, number, axis, pick, lowest)
@@ -79,7 +78,7 @@ def avg_pool(
         UnimplementedError: Pooling over batch or depth.
     """
     axes = geometry(x.shape, ksize, strides, padding, (), data_format)
-    out = x.astype(accumulator(x.dtype), copy=False)
+    out = widened(x)
     for number, axis in zip(spatial_axes(data_format), axes, strict=True):
         out = reduce_windows(out, number, axis, np.add, 0)
     if out.size:
@@ -116,7 +115,7 @@ def avg_pool_grad(
     shape = [int(size) for size in orig_input_shape]
     axes = geometry(shape, ksize, strides, padding, (), data_format)
     check_shape("grad", grad.shape, output_shape(shape, axes, data_format))
-    spread = grad.astype(accumulator(grad.dtype), copy=False)
+    spread = widened(grad)
     if spread.size:
         spread = spread / _counts(axes, data_format, spread.dtype)
     for number, axis in zip(spatial_axes(data_format), axes, strict=True):
@@ -190,7 +189,7 @@ def _max_pool_depth(x: Array, ksize: Sequence[int], strides: Sequence[int], dept
     _require(checks, UnimplementedError, ksize=list(ksize), strides=list(strides), input_shape=list(x.shape))
     split = x.reshape(*x.shape[:depth], x.shape[depth] // window, window, *x.shape[depth + 1 :])
     pick: Any = np.fmax if x.dtype.kind in "fV" else np.maximum
-    return pick.reduce(split, axis=depth + 1, initial=lowest_number(x.dtype))  # type: ignore[no-any-return]
+    return pick.reduce(split, axis=depth + 1, initial=extreme(x.dtype, -1))  # type: ignore[no-any-return]
 
 
 def geometry(
@@ -247,19 +246,5 @@ def output_shape(shape: Sequence[int], axes: tuple[Axis, Axis], data_format: str
 def check_shape(name: str, shape: Sequence[int], expected: Sequence[int]) -> None:
     """Raises InvalidArgumentError unless the array called `name` has the shape that it must have."""
     if tuple(shape) != tuple(expected):
-        wanted, got = (f"[{','.join(map(str, sizes))}]" for sizes in (expected, shape))
+        wanted, got = (shape_text(sizes) for sizes in (expected, shape))
         raise InvalidArgumentError(f"Expected {name} shape to be {wanted}, but got {got}")
-
-
-def lowest_number(dtype: np.dtype[Any]) -> Any:
-    """The lowest finite number of a real dtype, as a scalar of that dtype."""
-    if dtype.kind in "iu":
-        return np.iinfo(dtype).min
-    if dtype.kind == "V":  # bfloat16: float32's largest number, its low half cut off
-        return np.array(0xFF7F, np.uint16).view(dtype)[()]
-    return np.finfo(dtype).min
-
-
-def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype in which sums of `dtype` are formed."""
-    return np.dtype(np.float32) if dtype.itemsize == 2 else dtype

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .pooling import accumulator, check_shape, geometry, lowest_number, met, output_shape, reduce_windows
+from .arrays import Array, extreme, widened
+from .pooling import check_shape, geometry, met, output_shape, reduce_windows
 from .windows import Axis, spatial_axes
-
-Array = np.ndarray[Any, Any]
 
 BLOCK = 1 << 16
 """Output elements that are looked at together, so that they stay in the cache."""
@@ -178,7 +177,7 @@ def _chosen(x: Array, axes: tuple[Axis, Axis], data_format: str) -> Iterator[tup
         `(images, inside, source, chosen)` for each tap: the outputs x[images][source] are the
         maxima of, among those at `inside` of the same images, wherever `chosen`.
     """
-    finite = x.dtype.kind in "iu" or bool(np.isfinite(np.sum(x, dtype=accumulator(x.dtype))))
+    finite = x.dtype.kind in "iu" or bool(np.isfinite(np.sum(widened(x))))
     if not finite:
         for region, taps, _, position in _searched(x, axes, data_format):
             for tap, inside, source in taps:
@@ -188,7 +187,7 @@ def _chosen(x: Array, axes: tuple[Axis, Axis], data_format: str) -> Iterator[tup
     for region in regions:
         best = x[region]
         for number, axis in zip(spatial_axes(data_format), axes, strict=True):
-            best = reduce_windows(best, number, axis, np.maximum, lowest_number(x.dtype))
+            best = reduce_windows(best, number, axis, np.maximum, extreme(x.dtype, -1))
         free = np.ones(best.shape, np.bool_)
         for _, inside, source in taps:
             chosen = x[region][source] == best[inside]

@@ -10,13 +10,11 @@ Where output pixel i lies in the input, per axis, in float32 as TensorFlow compu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError
-
-Array = np.ndarray[Any, Any]
+from .arrays import Array, shape_text, widened
 
 
 def resize_bilinear(
@@ -145,8 +143,7 @@ def resize_nearest_neighbor_grad(
 
 def _spread(grads: Array, rows: Array, columns: Array) -> Array:
     """Gradients of the resized images times the (size, out) weights of either axis."""
-    half = rows.dtype.itemsize == 2
-    rows, columns, wide = (a.astype(np.float32) if half else a for a in (rows, columns, grads))
+    rows, columns, wide = widened(rows), widened(columns), widened(grads)
     batch, height, width, channels = grads.shape
     down = np.matmul(rows, wide.reshape(batch, height, width * channels))
     return np.asarray(np.matmul(columns, down.reshape(batch, rows.shape[0], width, channels)))
@@ -183,13 +180,13 @@ def _nearest(size: int, out: int, align_corners: bool, half_pixel_centers: bool)
 def _checked(
     images: Array, size: Sequence[int] | Array, align_corners: bool, half_pixel_centers: bool
 ) -> tuple[int, int]:
-    shape = f"[{','.join(map(str, images.shape))}]"
+    shape = shape_text(images.shape)
     if images.ndim != 4:
         raise InvalidArgumentError(f"input must be 4-dimensional{shape}", shape=list(images.shape))
     sizes = np.asarray(size)
     if sizes.shape != (2,):
         raise InvalidArgumentError(
-            f"shape_t must have two elements[{','.join(map(str, sizes.shape))}]", shape=list(sizes.shape)
+            f"shape_t must have two elements{shape_text(sizes.shape)}", shape=list(sizes.shape)
         )
     if (sizes <= 0).any():
         raise InvalidArgumentError(

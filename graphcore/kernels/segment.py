@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError
-
-Array = np.ndarray[Any, Any]
+from .arrays import Array, extreme, place_text, shape_text, widened
 
 
 def unsorted_segment_sum(data: Array, segment_ids: Array, num_segments: int) -> Array:
@@ -28,12 +27,12 @@ def unsorted_segment_prod(data: Array, segment_ids: Array, num_segments: int) ->
 
 def unsorted_segment_max(data: Array, segment_ids: Array, num_segments: int) -> Array:
     """TensorFlow's UnsortedSegmentMax; an empty segment is the lowest finite number of the dtype."""
-    return unsorted_segment(np.maximum, _limit(data.dtype, -1), data, segment_ids, num_segments)
+    return unsorted_segment(np.maximum, extreme(data.dtype, -1), data, segment_ids, num_segments)
 
 
 def unsorted_segment_min(data: Array, segment_ids: Array, num_segments: int) -> Array:
     """TensorFlow's UnsortedSegmentMin; an empty segment is the highest finite number of the dtype."""
-    return unsorted_segment(np.minimum, _limit(data.dtype, 1), data, segment_ids, num_segments)
+    return unsorted_segment(np.minimum, extreme(data.dtype, 1), data, segment_ids, num_segments)
 
 
 def unsorted_segment(combine: Any, empty: Any, data: Array, segment_ids: Array, num_segments: int) -> Array:
@@ -55,7 +54,8 @@ def unsorted_segment(combine: Any, empty: Any, data: Array, segment_ids: Array, 
     count, ids = int(num_segments), segment_ids
     if data.shape[: ids.ndim] != ids.shape:
         raise InvalidArgumentError(
-            f"data.shape = {_text(data.shape)} does not start with segment_ids.shape = {_text(ids.shape)}",
+            f"data.shape = {shape_text(data.shape)} does not start with "
+            f"segment_ids.shape = {shape_text(ids.shape)}",
             data_shape=list(data.shape),
             segment_ids_shape=list(ids.shape),
         )
@@ -67,7 +67,7 @@ def unsorted_segment(combine: Any, empty: Any, data: Array, segment_ids: Array, 
         if flat.max() >= count:
             place = np.unravel_index(int(np.argmax(flat >= count)), ids.shape)
             raise InvalidArgumentError(
-                f"segment_ids{_place(place)} = {ids[place]} is out of range [0, {count})",
+                f"segment_ids{place_text(place)} = {ids[place]} is out of range [0, {count})",
                 segment_id=int(ids[place]),
                 num_segments=count,
             )
@@ -99,7 +99,7 @@ def segment_min(data: Array, segment_ids: Array) -> Array:
 
 def segment_mean(data: Array, segment_ids: Array) -> Array:
     """TensorFlow's SegmentMean; see `segment`. A segment without rows is 0; integers are truncated."""
-    return _averaged(segment_sum(_wide(data), segment_ids), segment_ids, "mean").astype(
+    return _averaged(segment_sum(widened(data), segment_ids), segment_ids, "mean").astype(
         data.dtype, copy=False
     )
 
@@ -176,7 +176,7 @@ def sparse_segment(
             index=int(indices[place]),
             rows=len(data),
         )
-    rows = _wide(data.reshape(len(data), math.prod(data.shape[1:])))[indices]
+    rows = widened(data.reshape(len(data), math.prod(data.shape[1:])))[indices]
     total = _combine(np.add, 0, rows, segment_ids, count)
     if kind != "sum":
         total = _averaged(total, segment_ids, kind)
@@ -205,7 +205,7 @@ def sparse_segment_grad(
         outside = (values < 0) | (values >= limit)
         if outside.any():
             raise InvalidArgumentError(f"{name} {values[outside][0]} out of range [0, {limit}).", limit=limit)
-    rows = _wide(grad.reshape(len(grad), math.prod(grad.shape[1:])))
+    rows = widened(grad.reshape(len(grad), math.prod(grad.shape[1:])))
     if kind != "sum":
         rows = _averaged(rows, segment_ids, kind)
     out = _combine(np.add, 0, rows[segment_ids], indices, int(output_dim0))
@@ -226,7 +226,7 @@ def _combine(combine: Any, empty: Any, rows: Array, ids: Array, count: int) -> A
         ids, rows = ids[order], rows[order]
         steps = np.diff(ids)
     starts = np.concatenate(([0], np.flatnonzero(steps) + 1))
-    wide = rows.astype(np.float32) if dtype.itemsize == 2 and dtype.kind in "fV" else rows
+    wide = widened(rows)
     # Integers keep their dtype: NumPy would widen the small ones.
     out[ids[starts]] = combine.reduceat(wide, starts, axis=0, dtype=wide.dtype)
     return out
@@ -259,25 +259,3 @@ def _sorted_segments(ids: Array) -> int:
             segment_id=int(ids[0]),
         )
     return count
-
-
-def _wide(data: Array) -> Array:
-    half = data.dtype.itemsize == 2 and data.dtype.kind in "fV"
-    return data.astype(np.float32) if half else data
-
-
-def _limit(dtype: np.dtype[Any], sign: int) -> Any:
-    """The highest (sign 1) or lowest (-1) finite number of a real dtype."""
-    if dtype.kind in "iu":
-        return np.iinfo(dtype).max if sign > 0 else np.iinfo(dtype).min
-    if dtype.kind == "V":  # bfloat16: float32's largest number, its low half cut off
-        return np.array(0x7F7F if sign > 0 else 0xFF7F, np.uint16).view(dtype)[()]
-    return np.finfo(dtype).max * sign
-
-
-def _place(index: tuple[Any, ...]) -> str:
-    return f"[{','.join(str(int(i)) for i in index)}]" if index else ""
-
-
-def _text(shape: tuple[int, ...]) -> str:
-    return f"[{','.join(map(str, shape))}]"

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError
+from .arrays import Array, shape_text
 
-Array = np.ndarray[Any, Any]
 Bounds = Sequence[int | None]
 
 
@@ -61,7 +61,7 @@ def resolve(
     """
     bounds = [np.asarray(part) for part in (begin, end, strides)]
     if any(part.ndim != 1 or part.shape != bounds[0].shape for part in bounds):
-        first, second, third = (f"[{','.join(map(str, part.shape))}]" for part in bounds)
+        first, second, third = (shape_text(part.shape) for part in bounds)
         raise InvalidArgumentError(
             "Expected begin, end, and strides to be 1D equal size tensors, but got shapes "
             f"{first}, {second}, and {third} instead."
@@ -156,7 +156,7 @@ def strided_slice_grad(
     sizes = tuple(int(size) for size in np.asarray(shape).reshape(-1))
     index, expected = resolve(sizes, begin, end, strides, **masks)
     if dy.shape != expected:
-        got, wanted = (f"[{','.join(map(str, s))}]" for s in (dy.shape, expected))
+        got, wanted = (shape_text(s) for s in (dy.shape, expected))
         raise InvalidArgumentError(f"shape of dy was {got} instead of {wanted}")
     out = np.zeros(sizes, dy.dtype)
     out[index] = dy
