@@ -52,8 +52,8 @@ class Span(NamedTuple):
 
 def correlate(x: Array, w: Array, height: Span, width: Span, out: Array) -> None:
     """Writes the correlation of x (NHWC) with w into `out`, which is C-contiguous."""
-    filters = w.reshape(-1, w.shape[3])
-    if filters.shape[0] == 0:
+    filters = w.reshape(math.prod(w.shape[:3]), w.shape[3])
+    if filters.size == 0 or out.size == 0:
         out[...] = 0
         return
     for region, patches in _patches(x, height, width):
@@ -62,17 +62,19 @@ def correlate(x: Array, w: Array, height: Span, width: Span, out: Array) -> None
 
 def correlate_filter(x: Array, dy: Array, height: Span, width: Span) -> Array:
     """The filter gradient as a (taps * channels, filters) matrix."""
+    taps = height.kernel * width.kernel * x.shape[3]
+    if dy.size == 0 or taps == 0:
+        return np.zeros((taps, dy.shape[3]), x.dtype)
     total: Array | None = None
     for region, patches in _patches(x, height, width):
         part = np.matmul(patches.T, dy[region].reshape(-1, dy.shape[3]))
         total = part if total is None else np.add(total, part, out=total)
-    if total is None:
-        return np.zeros((height.kernel * width.kernel * x.shape[3], dy.shape[3]), x.dtype)
+    assert total is not None  # there are pixels
     return total
 
 
 def _patches(x: Array, height: Span, width: Span) -> Iterator[tuple[Any, Array]]:
-    """Blocks of the patch matrix of x (NHWC, C-contiguous).
+    """Blocks of the patch matrix of x (NHWC, C-contiguous); there is at least one pixel and one tap.
 
     Yields:
         `(region, patches)`: an index into (batch, out height) and the (pixels, taps * channels) matrix
@@ -81,8 +83,6 @@ def _patches(x: Array, height: Span, width: Span) -> Iterator[tuple[Any, Array]]
     batch, rows, columns, channels = x.shape
     taps = height.kernel * width.kernel * channels
     pixels = height.out * width.out
-    if batch * pixels == 0:
-        return
     if height[:3] == (0, 1, rows) and width[:3] == (0, 1, columns) and height.dilation == width.dilation == 1:
         yield slice(None), x.reshape(batch, taps)
         return

@@ -143,3 +143,15 @@ def test_unknown_sizes_stay_unknown():
     assert windows.output_size(None, 3, 2, 1, "EXPLICIT", (1, 2)) == (None, 1, 2)
     assert windows.output_size(6, 3, 2, 1, "SAME") == (3, 0, 1)
     assert windows.output_size(0, 3, 1, 1, "SAME") == (0, 1, 1)
+
+
+def test_no_filters_and_no_taps():
+    kwargs = {"strides": [1, 1, 1, 1], "padding": "SAME"}
+    x = np.ones((1, 3, 3, 2), np.float32)
+    for shape in ((2, 2, 2, 0), (0, 2, 2, 4)):
+        w = np.ones(shape, np.float32)
+        dy = convolution.conv2d(x, w, **kwargs)
+        assert dy.shape == (1, 3, 3, shape[3])
+        assert not dy.any()
+        assert convolution.conv2d_backprop_filter(x, shape, dy, **kwargs).shape == shape
+        assert not convolution.conv2d_backprop_input(x.shape, w, dy, **kwargs).any()
