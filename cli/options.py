@@ -105,3 +105,11 @@ allow_files = click.option(
     metavar="DIR",
     help="Let the graph's own ops read and write files below DIR; none by default. Repeatable.",
 )
+
+overrides = click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Override a parameter of the spec. Repeatable.",
+)

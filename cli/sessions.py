@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..formats.errors import MissingNameError, bullets, did_you_mean
-from . import models
+from ..formats.files import FilePolicy
+from . import models, render, specs
 from .feeds import Feed
 
+if TYPE_CHECKING:
+    pass
+
 INIT_COLLECTIONS = ("saved_model_main_op", "legacy_init_op", "table_initializer")
-"""What a SavedModel runs after its variables are restored; the first that the graph has counts."""
+"""What is run once the variables are restored (look-up tables are filled): the first that the graph has."""
+_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,50 +26,76 @@ class Running:
 
     Attributes:
         graph: Its `graphcore.Graph`.
-        session: A session on it, variables restored.
-        saver: The model's own Saver, or None.
+        session: A session on it; its variables have values.
         signatures: SignatureDef by name.
-        located: Where it came from.
     """
 
     graph: Any
     session: Any
-    saver: Any
     signatures: dict[str, Any]
-    located: models.Located
+
+
+def file_policy(allow_files: Sequence[str]) -> FilePolicy:
+    """What the ops of a loaded graph may do with files: nothing, but for the directories that are named."""
+    allowed: str | tuple[str, ...] = tuple(allow_files) if allow_files else "nothing"
+    return FilePolicy(allowed, allowed, how="allow it with --allow-files DIR")
 
 
 @contextmanager
 def open_model(
-    model: str, *, checkpoint: str | None = None, allow_files: Sequence[str] = ()
+    model: str,
+    *,
+    checkpoint: str | None = None,
+    overrides: Sequence[str] = (),
+    allow_files: Sequence[str] = (),
 ) -> Iterator[Running]:
-    """The graph of `model` in a session, variables restored from its checkpoint.
+    """The graph of `model` in a session, its variables restored; those of a spec are initialised.
 
     Args:
-        model: A MODEL argument.
+        model: A MODEL argument, or a spec.
         checkpoint: Take the variables from here instead.
+        overrides: `KEY=VALUE` for a spec.
         allow_files: Directories that the graph's own file ops may read and write; none by default.
 
     Raises:
         MissingFileError: No graph, or no such checkpoint.
+        MissingNameError: A variable of the graph is not in the checkpoint.
     """
     from .. import graphcore as tf
 
-    located = models.find(model)
+    if specs.is_spec(model):
+        graph = specs.build(model, specs.parse_overrides(overrides)).graph
+        variables, signatures, fresh = None, {}, True
+    else:
+        located = models.find(model)
+        graph, _, signatures = import_model(located)
+        variables, fresh = located.variables, False
+    if checkpoint is not None:
+        variables = models.store_path(checkpoint)
+    with tf.Session(graph=graph, file_policy=file_policy(allow_files)) as session:
+        with graph.as_default():
+            if fresh and variables is None:
+                session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+                render.message("The variables have their initial values; --checkpoint takes trained ones.")
+            elif variables is not None:
+                restore_variables(graph, session, None, variables)
+            _run_initial_ops(graph, session)
+        yield Running(graph, session, signatures)
+
+
+def import_model(located: models.Located) -> tuple[Any, Any, dict[str, Any]]:
+    """A model's graph, its Saver (or None), and its signatures."""
+    from .. import graphcore as tf
+
     file = models.graph_of(located)
-    variables = models.find(checkpoint).variables if checkpoint else located.variables
     graph = tf.Graph()
-    saver = None
-    signatures: dict[str, Any] = {}
     with graph.as_default():
-        if file.meta_graphs:
-            meta_graph = models.serving_graph(file)
-            saver = tf.train.import_meta_graph(meta_graph)
-            signatures = dict(meta_graph.signature_def)
-        else:
+        if not file.meta_graphs:
             tf.import_graph_def(file.message, name="")
-    with tf.Session(graph=graph) as session:
-        yield Running(graph, session, saver, signatures, located)
+            return graph, None, {}
+        meta_graph = models.serving_graph(file)
+        saver = tf.train.import_meta_graph(meta_graph)
+        return graph, saver, dict(meta_graph.signature_def)
 
 
 def is_tensor(item: Any) -> bool:
@@ -72,13 +103,16 @@ def is_tensor(item: Any) -> bool:
     return hasattr(item, "value_index")
 
 
-def fed_arrays(graph: Any, feeds: Sequence[Feed], batch: int | None = None) -> dict[Any, Any]:
+def fed_arrays(
+    graph: Any, feeds: Sequence[Feed], batch: int | None = None, any_rows: bool = False
+) -> dict[Any, Any]:
     """The array for each fed tensor, read, converted and checked against its dtype and shape.
 
     Args:
         graph: A `graphcore.Graph`.
         feeds: What to feed.
         batch: Rows that are fed at a time: axis 0 may be longer where the tensor's is `batch`.
+        any_rows: Axis 0 may be of any length: the caller cuts it into batches.
 
     Raises:
         MissingNameError: Some tensors do not exist.
@@ -90,7 +124,7 @@ def fed_arrays(graph: Any, feeds: Sequence[Feed], batch: int | None = None) -> d
     for feed, tensor in zip(feeds, named(graph, [feed.name for feed in feeds]), strict=True):
         shape = tensor.get_shape()
         dims = None if shape.ndims is None else shape.as_list()
-        if batch is not None and dims and dims[0] == batch:
+        if dims and (any_rows or dims[0] == batch):
             dims = [None, *dims[1:]]
         fed[tensor] = to_array(feed, load(feed), tensor.dtype.base_dtype.as_numpy_dtype, dims)
     return fed
