@@ -73,7 +73,8 @@ class NpzStore(Mapping[str, Entry]):
         self.meta_graph: bytes | None = None
         entries: dict[str, Entry] = {}
         with _zip_errors(path):
-            self._zip = zipfile.ZipFile(files.open_binary(path))
+            self._stream = files.open_binary(path)
+            self._zip = zipfile.ZipFile(self._stream)
             self._check_count()
             manifest = self._read_manifest()
             for info in self._zip.infolist():
@@ -92,6 +93,11 @@ class NpzStore(Mapping[str, Entry]):
                 f"{path} is damaged: members that it lists are missing:{bullets(sorted(manifest))}"
             )
         self._entries = dict(sorted(entries.items()))
+
+    def __del__(self) -> None:
+        # zipfile leaves a stream that it was handed open; entries keep the store, so none needs it now.
+        if hasattr(self, "_stream"):
+            self._stream.close()
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self._entries:

@@ -70,9 +70,7 @@ class Part:
             return None
         try:
             *sizes, ranges = spec.split(" ")
-            pairs = (
-                [("0", "-1") if one == "-" else one.split(",") for one in ranges.split(":")] if sizes else []
-            )
+            pairs = [("0", "-1") if one == "-" else one.split(",") for one in ranges.split(":")]
             part = cls(tuple(map(int, sizes)), tuple((int(start), int(length)) for start, length in pairs))
             if part.is_inside:
                 return part

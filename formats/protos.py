@@ -85,10 +85,20 @@ def parse_text(cls: Any, text: str, what: str) -> Any:
         InvalidValueError: Not the text of such a message; says the line and, if one is, the field
             that does not exist, with the nearest names that do.
     """
+    import warnings
+
     from google.protobuf import text_format
 
     try:
-        return text_format.Parse(text, cls(), descriptor_pool=pool())
+        with warnings.catch_warnings():
+            # Python reads an unknown escape as it stands, with a warning; to TensorFlow it is an error.
+            warnings.filterwarnings("error", message=".*invalid (octal )?escape sequence")
+            return text_format.Parse(text, cls(), descriptor_pool=pool())
+    except Warning as warning:
+        raise InvalidValueError(
+            f"{what}: this is not the text of a {cls.DESCRIPTOR.name}: {warning}.",
+            message_type=cls.DESCRIPTOR.name,
+        ) from warning
     except text_format.ParseError as error:
         line, column = error.GetLine(), error.GetColumn()
         where = f", line {line}" if line else ""

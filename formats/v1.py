@@ -129,8 +129,8 @@ class V1Checkpoint(Mapping[str, Entry]):
                 value = records.get(encode_slice_key(saved.name.encode("utf-8", "surrogateescape"), extents))
                 if value is None or len(extents) != len(shape) or not part.is_inside:
                     raise DataLossError(
-                        f"{path} is damaged: part {list(extents)} (start, length) of tensor '{saved.name}' of "
-                        f"shape {list(shape)} is described but not there.",
+                        f"{path} is damaged: part {list(extents)} (start, length) of tensor '{saved.name}' "
+                        f"of shape {list(shape)} is described but not there.",
                         name=saved.name,
                     )
                 tensor.parts.append((part, value, path))

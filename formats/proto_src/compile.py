@@ -6,6 +6,7 @@ Run `python compile.py` after a change; `--check` compares and exits 1 on a diff
 
 from __future__ import annotations
 
+import importlib
 import sys
 import tempfile
 from importlib import resources
@@ -17,7 +18,7 @@ TARGET = SOURCE.parent / "descriptors.binpb"
 
 def compile_descriptors() -> bytes:
     """The serialized FileDescriptorSet of every .proto file here and of what they import."""
-    from grpc_tools import protoc
+    protoc = importlib.import_module("grpc_tools.protoc")
 
     well_known = resources.files("grpc_tools") / "_proto"
     with tempfile.TemporaryDirectory() as folder:
