@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from golden_values import named_values
-from sgtool.formats import bundle_writer, dtypes, files, protos
+from sgtool.formats import dtypes, files, protos
 from sgtool.formats.bundle import Bundle, open_bundle
 from sgtool.formats.bundle_writer import write_bundle
 from sgtool.formats.entry import Entry, entry_of
@@ -23,6 +23,7 @@ from sgtool.formats.errors import (
 )
 from sgtool.formats.parts import Part
 from sgtool.formats.table import TableWriter
+from sgtool.formats.tensor_bytes import encode_tensor
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 DATA = ".data-00000-of-00001"
@@ -114,9 +115,7 @@ def test_arrays_are_aligned_and_mapped(tmp_path: Path) -> None:
 def test_big_endian(tmp_path: Path) -> None:
     header = protos.BundleHeaderProto(num_shards=1, endianness=protos.BundleHeaderProto.BIG)
     array = np.array([1.5, -2], ">f8")
-    entry = protos.BundleEntryProto(
-        dtype=2, size=16, crc32c=bundle_writer.encode_tensor(array.view("u1"), byte)[1]
-    )
+    entry = protos.BundleEntryProto(dtype=2, size=16, crc32c=encode_tensor(array.view("u1"), byte)[1])
     entry.shape.dim.add(size=2)
     (tmp_path / f"m{DATA}").write_bytes(array.tobytes())
     with (tmp_path / "m.index").open("wb") as file:

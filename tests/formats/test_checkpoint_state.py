@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sgtool.formats import checkpoint_state, registry
+from sgtool.formats import files, protos, registry
 from sgtool.formats.bundle_writer import write_bundle
 from sgtool.formats.checkpoint_state import latest_checkpoint, read_state, resolve_prefix, write_state
 from sgtool.formats.entry import entry_of
@@ -165,11 +165,9 @@ def test_paths_in_the_state_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     written: list[bytes] = []
-    monkeypatch.setattr(checkpoint_state.files, "write_bytes", lambda path, data: written.append(data))
+    monkeypatch.setattr(files, "write_bytes", lambda path, data: written.append(data))
     write_state(save_dir, path, every, relative)
-    stored = checkpoint_state.protos.parse_text(
-        checkpoint_state.protos.CheckpointState, written[0].decode(), ""
-    )
+    stored = protos.parse_text(protos.CheckpointState, written[0].decode(), "")
     expected = {
         "/d": ["/d/m-1"],
         "sub": ["m-1"],
@@ -207,10 +205,9 @@ def test_state_files_are_tensorflows(
 
     checkpoint_management.update_checkpoint_state_internal(save_dir, path, list(every), None, relative)
     assert (tmp_path / save_dir / "checkpoint").read_bytes() == ours
-    assert (
-        tf.train.get_checkpoint_state(save_dir).model_checkpoint_path
-        == read_state(save_dir).model_checkpoint_path
-    )
+    state = read_state(save_dir)
+    assert state is not None
+    assert tf.train.get_checkpoint_state(save_dir).model_checkpoint_path == state.model_checkpoint_path
 
 
 def test_the_state_file_must_not_be_the_checkpoint(tmp_path: Path) -> None:

@@ -148,8 +148,9 @@ def test_every_field_number_and_type_is_tensorflows() -> None:
             match = other.fields_by_number[field.number]
             assert (field.name, field.type, field.is_repeated) == (match.name, match.type, match.is_repeated)
             if field.message_type is not None:
-                assert field.message_type.full_name == match.message_type.full_name
+                assert field.message_type.full_name == getattr(match.message_type, "full_name", None)
             if field.enum_type is not None:
+                assert match.enum_type is not None
                 assert field.enum_type.values_by_name.keys() == match.enum_type.values_by_name.keys()
             checked += 1
         todo += ours.nested_types

@@ -16,23 +16,25 @@ STORABLE = tuple(row for row in dtypes.BY_NUMBER.values() if row.kind != "handle
 def values(info: dtypes.DTypeInfo, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """Deterministic values of a dtype: negative ones, fractions and large ones where it has them."""
     count = math.prod(shape)
+    steps = np.arange(count)
+    flat: np.ndarray[Any, Any]
     if info.kind == "string":
         flat = np.empty(count, object)
         flat[:] = STRINGS[:count]
-        return flat.reshape(shape)
-    steps = np.arange(count)
-    if info.kind == "bool":
-        return (steps % 3 == 0).reshape(shape)
-    if info.kind == "complex":
-        return (steps * 1.25 - 2j * steps + 1).astype(info.numpy).reshape(shape)
-    if info.name in ("int4", "uint4") or info.name.startswith("float8"):
-        return (steps % 7).astype(info.numpy).reshape(shape)
-    if info.numpy.kind == "u":
-        return (np.array(np.iinfo(info.numpy).max, info.numpy) - steps.astype(info.numpy)).reshape(shape)
-    if info.numpy.kind == "i":
+    elif info.kind == "bool":
+        flat = steps % 3 == 0
+    elif info.kind == "complex":
+        flat = (steps * 1.25 - 2j * steps + 1).astype(info.numpy)
+    elif info.name in ("int4", "uint4") or info.name.startswith("float8"):
+        flat = (steps % 7).astype(info.numpy)
+    elif info.numpy.kind == "u":
+        flat = np.full(count, np.iinfo(info.numpy).max, info.numpy) - steps.astype(info.numpy)
+    elif info.numpy.kind == "i":
         eighth = np.iinfo(info.numpy).max // 8
-        return (steps * np.where(steps % 2, -1, 1) * eighth).astype(info.numpy).reshape(shape)
-    return (steps * 1.5 - 3).astype(info.numpy).reshape(shape)
+        flat = (steps * np.where(steps % 2, -1, 1) * eighth).astype(info.numpy)
+    else:
+        flat = (steps * 1.5 - 3).astype(info.numpy)
+    return flat.reshape(shape)
 
 
 def named_values() -> dict[str, tuple[dtypes.DTypeInfo, np.ndarray[Any, Any]]]:
