@@ -7,7 +7,7 @@ from typing import Any
 
 from ..op import raw_ops
 from ..shapes import Shape, broadcast, format_shape, merge, with_rank
-from ..errors import InvalidValueError
+from ..errors import InvalidArgumentError, InvalidValueError
 
 
 def same_as(index: int) -> Callable[[Any], Shape]:
@@ -143,3 +143,15 @@ def conjugate(tensor: Any) -> Any:
 def incompatible(a: Shape, b: Shape) -> InvalidValueError:
     """TensorFlow's error for operands that do not fit."""
     return InvalidValueError(f"Incompatible shapes: {format_shape(a)} vs. {format_shape(b)}")
+
+
+def as_value_error(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Calls a helper of the kernels in a shape rule, where a misfit is a ValueError.
+
+    Raises:
+        InvalidValueError: The helper raised InvalidArgumentError.
+    """
+    try:
+        return function(*args, **kwargs)
+    except InvalidArgumentError as error:
+        raise InvalidValueError(error.message, **error.fields) from error

@@ -1,0 +1,260 @@
+"""Sums, products, means and extrema over segments of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..convert import convert_to_tensor
+from ..default import name_scope
+from ..dtypes import INDEX, NUMBER, REAL, float32, float64, int32
+from ..errors import InvalidArgumentError, InvalidValueError
+from ..kernels import segment as kernels
+from ..op import GraphOp, op, raw_ops
+from ..shapes import Shape, format_shape, merge, with_rank, with_rank_at_least
+
+
+def _gather(params: Any, indices: Any) -> Any:
+    return raw_ops.GatherV2(params, indices, 0)
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    return raw_ops.Cast(x, DstT=dtype)
+
+
+# Sorted segments
+
+
+def _segment(name: str, kernel: Callable[..., Any], types: Any, grad: Any) -> GraphOp:
+    reason = grad if isinstance(grad, str) else None
+    declared = op(
+        name, "data: T, segment_ids: Tindices -> output: T", T=types, Tindices=INDEX, no_grad=reason
+    )(kernel)
+
+    @declared.shape
+    def _(node: Any) -> Shape:
+        with_rank(node.shape(1), 1)
+        data = with_rank_at_least(node.shape(0), 1)
+        return None if data is None else (None, *data[1:])
+
+    if not isinstance(grad, str):
+        declared.grad(grad)
+    return declared
+
+
+def _segment_mean_grad(node: Any, dy: Any) -> Any:
+    data, ids = node.inputs
+    rank = raw_ops.ExpandDims(raw_ops.Rank(data) - 1, 0)
+    shape = raw_ops.ConcatV2([raw_ops.Shape(ids), raw_ops.Fill(rank, 1)], 0)
+    ones = raw_ops.Fill(shape, convert_to_tensor(1, dy.dtype))
+    return _gather(raw_ops.RealDiv(dy, raw_ops.SegmentSum(ones, ids)), ids), None
+
+
+def _segment_extreme_grad(node: Any, dy: Any) -> Any:
+    """Shared evenly among the elements that are equal to the extreme."""
+    data, ids = node.inputs
+    chosen = raw_ops.Equal(data, _gather(node.outputs[0], ids))
+    count = raw_ops.SegmentSum(_cast(chosen, dy.dtype), ids)
+    shared = _gather(raw_ops.RealDiv(dy, count), ids)
+    return raw_ops.Select(chosen, shared, raw_ops.ZerosLike(data)), None
+
+
+segment_sum = _segment(
+    "SegmentSum", kernels.segment_sum, NUMBER, lambda node, dy: [_gather(dy, node.inputs[1]), None]
+)
+segment_mean = _segment("SegmentMean", kernels.segment_mean, NUMBER, _segment_mean_grad)
+segment_prod = _segment(
+    "SegmentProd", kernels.segment_prod, NUMBER, "TensorFlow 1.15 declares none for this op"
+)
+segment_max = _segment("SegmentMax", kernels.segment_max, REAL, _segment_extreme_grad)
+segment_min = _segment("SegmentMin", kernels.segment_min, REAL, _segment_extreme_grad)
+
+
+# Segments in any order
+
+
+def _unsorted(name: str, kernel: Callable[..., Any], types: Any, grad: Any) -> GraphOp:
+    def run(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+        if np.ndim(num_segments):
+            raise InvalidArgumentError(
+                f"num_segments should be a scalar, not shape {list(np.shape(num_segments))}"
+            )
+        return kernel(data, np.asarray(segment_ids), int(num_segments))
+
+    run.__doc__ = kernel.__doc__
+    declared = op(
+        name,
+        "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T",
+        T=types,
+        Tindices=INDEX,
+        Tnumsegments=(INDEX, int32),
+    )(run)
+
+    @declared.shape
+    def _(node: Any) -> Shape:
+        data, ids, count = node.shape(0), node.shape(1), node.value(2)
+        if count is not None and count < 0:
+            raise InvalidValueError(
+                f"Dimension size, given by scalar input 2, must be non-negative but is {count}"
+            )
+        if data is None or ids is None:
+            return None
+        if len(data) < len(ids):
+            raise InvalidValueError(f"Shape must be at least rank {len(ids)} but is rank {len(data)}")
+        merge(data[: len(ids)], ids)
+        return (None if count is None else int(count), *data[len(ids) :])
+
+    declared.grad(grad)
+    return declared
+
+
+def _clipped(ids: Any) -> Any:
+    """Ids with 0 in place of negative ones, whose rows belong to no segment."""
+    return raw_ops.Maximum(ids, raw_ops.ZerosLike(ids))
+
+
+def _is_kept(ids: Any, like: Any) -> Any:
+    """Whether each element of `like` (the shape of data) belongs to a segment."""
+    kept = raw_ops.GreaterEqual(ids, raw_ops.ZerosLike(ids))
+    extra = raw_ops.Fill(raw_ops.ExpandDims(raw_ops.Rank(like) - raw_ops.Rank(ids), 0), 1)
+    kept = raw_ops.Reshape(kept, raw_ops.ConcatV2([raw_ops.Shape(ids), extra], 0))
+    everywhere = raw_ops.Fill(raw_ops.Shape(like), convert_to_tensor(True))
+    return raw_ops.LogicalAnd(kept, everywhere)
+
+
+def _gather_kept(params: Any, ids: Any) -> tuple[Any, Any]:
+    """Rows of `params` at ids, zeros at negative ids; and which elements are none of those zeros."""
+    gathered = _gather(params, _clipped(ids))
+    kept = _is_kept(ids, gathered)
+    return raw_ops.Select(kept, gathered, raw_ops.ZerosLike(gathered)), kept
+
+
+def _unsorted_extreme_grad(node: Any, dy: Any) -> Any:
+    data, ids, count = node.inputs
+    outputs, kept = _gather_kept(node.outputs[0], ids)
+    chosen = raw_ops.LogicalAnd(raw_ops.Equal(data, outputs), kept)
+    number = raw_ops.UnsortedSegmentSum(_cast(chosen, dy.dtype), ids, count)
+    shared, _ = _gather_kept(raw_ops.RealDiv(dy, number), ids)
+    return raw_ops.Select(chosen, shared, raw_ops.ZerosLike(shared)), None, None
+
+
+def _unsorted_prod_grad(node: Any, dy: Any) -> Any:
+    """The product of the others: with one zero in a segment only that element has a gradient, with two none."""
+    data, ids, count = node.inputs
+    is_zero = raw_ops.Equal(data, raw_ops.ZerosLike(data))
+    zeros = raw_ops.UnsortedSegmentSum(_cast(is_zero, int32), ids, count)
+    dy = raw_ops.Select(raw_ops.Greater(zeros, 1), raw_ops.ZerosLike(dy), dy)
+    nonzero = raw_ops.Select(is_zero, raw_ops.OnesLike(data), data)
+    others = _gather(raw_ops.UnsortedSegmentProd(nonzero, ids, count), _clipped(ids))
+    product = _gather(node.outputs[0], _clipped(ids))
+    partial = raw_ops.Select(is_zero, others, raw_ops.RealDiv(product, nonzero))
+    return _gather_kept(dy, ids)[0] * partial, None, None
+
+
+unsorted_segment_sum = _unsorted(
+    "UnsortedSegmentSum",
+    kernels.unsorted_segment_sum,
+    NUMBER,
+    lambda node, dy: [_gather_kept(dy, node.inputs[1])[0], None, None],
+)
+unsorted_segment_prod = _unsorted(
+    "UnsortedSegmentProd", kernels.unsorted_segment_prod, NUMBER, _unsorted_prod_grad
+)
+unsorted_segment_max = _unsorted(
+    "UnsortedSegmentMax", kernels.unsorted_segment_max, REAL, _unsorted_extreme_grad
+)
+unsorted_segment_min = _unsorted(
+    "UnsortedSegmentMin", kernels.unsorted_segment_min, REAL, _unsorted_extreme_grad
+)
+
+
+# Segments of chosen rows
+
+
+def _sparse_segment(kind: str, suffix: str, types: Any) -> GraphOp:
+    def kernel(data: Any, indices: Any, segment_ids: Any) -> Any:
+        return kernels.sparse_segment(kind, data, indices, segment_ids)
+
+    declared = op(
+        f"SparseSegment{suffix}",
+        "data: T, indices: Tidx, segment_ids: int32 -> output: T",
+        T=types,
+        Tidx=(INDEX, int32),
+    )(kernel)
+
+    @declared.shape
+    def _(node: Any) -> Shape:
+        merge(with_rank(node.shape(1), 1), with_rank(node.shape(2), 1))
+        data = with_rank_at_least(node.shape(0), 1)
+        return None if data is None else (None, *data[1:])
+
+    @declared.grad
+    def _(node: Any, dy: Any) -> Any:
+        data, indices, ids = node.inputs
+        rows = raw_ops.Shape(data)[0]
+        if kind == "sum":
+            return raw_ops.UnsortedSegmentSum(_gather(dy, ids), indices, rows), None, None
+        return getattr(raw_ops, f"SparseSegment{suffix}Grad")(dy, indices, ids, rows), None, None
+
+    return declared
+
+
+def _sparse_segment_grad(kind: str, suffix: str) -> None:
+    def kernel(grad: Any, indices: Any, segment_ids: Any, output_dim0: Any) -> Any:
+        return kernels.sparse_segment_grad(kind, grad, indices, segment_ids, int(output_dim0))
+
+    declared = op(
+        f"SparseSegment{suffix}Grad",
+        "grad: T, indices: Tidx, segment_ids: int32, output_dim0: int32 -> output: T",
+        T=(float32, float64),
+        Tidx=(INDEX, int32),
+        no_grad="TensorFlow 1.15 declares none for this op",
+    )(kernel)
+
+    @declared.shape
+    def _(node: Any) -> Shape:
+        grad, rows = node.shape(0), node.value(3)
+        return None if grad is None else (None if rows is None else int(rows), *grad[1:])
+
+
+sparse_segment_sum_op = _sparse_segment("sum", "Sum", REAL)
+sparse_segment_mean_op = _sparse_segment("mean", "Mean", (float32, float64))
+sparse_segment_sqrt_n_op = _sparse_segment("sqrt_n", "SqrtN", (float32, float64))
+_sparse_segment_grad("mean", "Mean")
+_sparse_segment_grad("sqrt_n", "SqrtN")
+
+
+# TensorFlow's Python functions
+
+
+def _counts(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+    """The number of rows of each segment, at least 1, shaped to divide the sums."""
+    ndims = segment_ids.get_shape().ndims
+    rank = data.get_shape().ndims
+    if ndims is None or rank is None:
+        raise InvalidValueError(
+            f"The ranks must be known: data has shape {format_shape(data.static_shape)}, segment_ids "
+            f"{format_shape(segment_ids.static_shape)}"
+        )
+    ones = raw_ops.Fill(raw_ops.Shape(segment_ids), convert_to_tensor(1, data.dtype.base_dtype))
+    counts = raw_ops.UnsortedSegmentSum(ones, segment_ids, num_segments)
+    shape = raw_ops.ConcatV2([raw_ops.Shape(counts), convert_to_tensor([1] * (rank - ndims), int32)], 0)
+    return raw_ops.Maximum(raw_ops.Reshape(counts, shape), convert_to_tensor(1, data.dtype.base_dtype))
+
+
+def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+    """`tf.unsorted_segment_mean`: the mean of each segment's rows; 0 for one without rows."""
+    with name_scope(name, "UnsortedSegmentMean"):
+        data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
+        total = unsorted_segment_sum(data, segment_ids, num_segments)
+        return raw_ops.RealDiv(total, _counts(data, segment_ids, num_segments))
+
+
+def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+    """`tf.unsorted_segment_sqrt_n`: the sum of each segment's rows over the root of their number."""
+    with name_scope(name, "UnsortedSegmentSqrtN"):
+        data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
+        total = unsorted_segment_sum(data, segment_ids, num_segments)
+        return raw_ops.RealDiv(total, raw_ops.Sqrt(_counts(data, segment_ids, num_segments)))
