@@ -103,7 +103,7 @@ def load(feed: Feed) -> Any:
     """
     if feed.text == STDIN:
         data = sys.stdin.buffer.read()
-        return _npy(data, f"{feed.option} (standard input)")
+        return read_npy(data, f"{feed.option} (standard input)")
     value = _json(feed.text)
     if value is not _NOT_JSON:
         return value
@@ -240,7 +240,12 @@ def _no_file(feed: Feed, path: Path) -> MissingFileError:
 # ---- files -------------------------------------------------------------------------------------
 
 
-def _npy(data: bytes, what: str) -> Array:
+def read_npy(data: bytes, what: str) -> Array:
+    """The array in the bytes of an npy file; `what` names it in errors.
+
+    Raises:
+        DataLossError: It is none, or holds Python objects.
+    """
     import io
 
     import numpy as np
@@ -255,7 +260,7 @@ def _npy(data: bytes, what: str) -> Array:
 
 
 def _read_npy(feed: Feed, path: Path, _: str | None) -> Any:
-    return _npy(path.read_bytes(), f"{feed.option}")
+    return read_npy(path.read_bytes(), feed.option)
 
 
 def _read_store(feed: Feed, path: Path, key: str | None) -> Any:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..formats.errors import MissingNameError, bullets, did_you_mean
+from ..formats.errors import (
+    FailedPreconditionError,
+    MissingNameError,
+    UnimplementedError,
+    bullets,
+    did_you_mean,
+)
 from ..formats.files import FilePolicy
 from . import models, render, specs
 from .feeds import Feed
@@ -17,7 +23,6 @@ if TYPE_CHECKING:
 
 INIT_COLLECTIONS = ("saved_model_main_op", "legacy_init_op", "table_initializer")
 """What is run once the variables are restored (look-up tables are filled): the first that the graph has."""
-_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +70,10 @@ def open_model(
 
     if specs.is_spec(model):
         graph = specs.build(model, specs.parse_overrides(overrides)).graph
-        variables, signatures, fresh = None, {}, True
+        variables, saver, signatures, fresh = None, None, {}, True
     else:
         located = models.find(model)
-        graph, _, signatures = import_model(located)
+        graph, saver, signatures = import_model(located)
         variables, fresh = located.variables, False
     if checkpoint is not None:
         variables = models.store_path(checkpoint)
@@ -78,7 +83,7 @@ def open_model(
                 session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
                 render.message("The variables have their initial values; --checkpoint takes trained ones.")
             elif variables is not None:
-                restore_variables(graph, session, None, variables)
+                restore_variables(graph, session, variables, saver)
             _run_initial_ops(graph, session)
         yield Running(graph, session, signatures)
 
@@ -96,6 +101,90 @@ def import_model(located: models.Located) -> tuple[Any, Any, dict[str, Any]]:
         meta_graph = models.serving_graph(file)
         saver = tf.train.import_meta_graph(meta_graph)
         return graph, saver, dict(meta_graph.signature_def)
+
+
+def restore_variables(
+    graph: Any,
+    session: Any,
+    path: str,
+    saver: Any = None,
+    only: Collection[str] | None = None,
+    partial: bool = False,
+) -> RestoreReport:
+    """Gives the variables of a session the values in a checkpoint or store; all are read before one is set.
+
+    Args:
+        graph: A `graphcore.Graph`.
+        session: A session on it.
+        path: A checkpoint prefix, `.h5` or `.npz`.
+        saver: The graph's Saver, whose keys count; by default each variable's own name.
+        only: Names of the variables' operations to restore; by default all.
+        partial: Leave out what is missing; else it is an error.
+
+    Raises:
+        MissingNameError: Variables are not in the store; lists all.
+        InvalidArgumentError: Shapes or dtypes differ; lists all.
+        DataLossError: The store is damaged.
+    """
+    from ..formats import registry
+    from ..graphcore.ops.io import read_part
+    from ..graphcore.restore import RestoreReport, check, compare
+
+    store = registry.open_store(path)
+    wanted = [each for each in _saveables(graph, saver) if only is None or each.variable.name in only]
+    report = RestoreReport(path)
+    chosen = compare(store, wanted, report)
+    if not partial or report.mismatched:
+        check(report, store)
+    values = [read_part(store, each.key, each.slice_spec, each.dtype) for each in chosen]
+    for each, value in zip(chosen, values, strict=True):
+        each.holder(session._state).assign(value)
+    return report
+
+
+def _saveables(graph: Any, saver: Any) -> list[Any]:
+    """What a checkpoint of the graph holds: by its saver, its collections, or its variable operations."""
+    from ..graphcore.saveables import Saveable, of_variables
+
+    if saver is not None:
+        return list(saver.saveables)
+    found = of_variables(None, graph)
+    variables = (op for op in graph.get_operations() if op.type in ("VariableV2", "Variable", "VarHandleOp"))
+    return found or [Saveable(op.name, op) for op in variables]
+
+
+def initial_values(located: models.Located, keys: Sequence[str]) -> dict[str, Entry]:
+    """The initial values of some variables of a model, made by its own initializers.
+
+    Raises:
+        FailedPreconditionError: The graph does not say how they begin.
+    """
+    from .. import graphcore as tf
+
+    graph, saver, _ = import_model(located)
+    with graph.as_default(), tf.Session(graph=graph, file_policy=file_policy(())) as session:
+        session.run(tf.global_variables_initializer())
+        found = {
+            each.key: each.entry(session._state) for each in _saveables(graph, saver) if each.key in keys
+        }
+    unknown = sorted(key for key in keys if found.get(key) is None)
+    if unknown:
+        raise FailedPreconditionError(
+            f"The model has no checkpoint and no initializer for:{bullets(unknown)}", names=unknown
+        )
+    return found
+
+
+def _run_initial_ops(graph: Any, session: Any) -> None:
+    """Fills look-up tables and whatever else a model does once before it is run."""
+    for name in INIT_COLLECTIONS:
+        operations = [item for item in graph.get_collection(name) if hasattr(item, "node_def")]
+        if operations:
+            try:
+                session.run(operations)
+            except UnimplementedError as error:
+                render.message(f"{name} was not run, since {error}")
+            return
 
 
 def is_tensor(item: Any) -> bool:

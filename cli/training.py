@@ -16,7 +16,7 @@ from . import models, render, sessions, specs
 
 DEFAULT_RATE = 0.01
 MOMENTUM = 0.9
-_SHOWN = 10
+SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +118,17 @@ def open_training(
     with tf.Session(graph=graph, file_policy=sessions.file_policy(allow_files)) as session:
         session.run(initializer)
         if checkpoint is not None:
-            sessions.restore_variables(graph, session, sorted(before, key=lambda v: str(v.name)), checkpoint)
+            report = sessions.restore_variables(
+                graph, session, checkpoint, built.saver, {v.op.name for v in before}, partial=True
+            )
+            if report.missing:
+                render.message(
+                    f"Not in {checkpoint}, so they have initial values:{bullets(report.missing, SHOWN)}"
+                )
         done = 0
         if resume:
             latest = _latest(str(output))
-            sessions.restore_variables(graph, session, variables, latest)
+            sessions.restore_variables(graph, session, latest)
             done = int(session.run(global_step)) if global_step is not None else _step_in_name(latest)
             render.message(f"Going on from {latest} ({done} steps).")
         elif global_step is not None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...formats.errors import InvalidValueError, MissingNameError, bullets, did_you_mean
-from .. import locate, options, render
+from .. import exit_codes, expectations, locate, options, render
 from ..feeds import Feed
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ def command(
     checkpoint: str | None,
     output: str | None,
     batch: int | None,
+    expect: str | None,
+    rtol: float,
+    atol: float,
     repeat: int,
     profile: bool,
     trace: str | None,
@@ -58,8 +62,10 @@ def command(
       sgtool run saved_model/ --signature serving_default --feed 'x=[[1, 2]]' --json
       sgtool run frozen.pb --fetch y --feed x=- -o - < in.npy > out.npy
       sgtool run model --fetch prob --feed x=big.npy --batch 256 -o prob.npy
+      sgtool run model --fetch prob --feed x=x.npy --expect prob.npy && echo same
 
-    --json gives {"outputs": {"y:0": {"dtype", "shape", "value"}}} and with --repeat "timings";
+    --json gives {"outputs": {"y:0": {"dtype", "shape", "value"}}} with --repeat "timings", with
+    --expect "expect": [{"name", "agrees", "why", "largest"}];
     non-finite numbers are "NaN", "Infinity", "-Infinity", bytes their text or {"base64": ...}, a
     complex number is [re, im].
     """
@@ -84,12 +90,27 @@ def command(
             values = _run_batches(running.session, wanted, names, fed, batch, metadata)
             seconds.append(time.perf_counter() - started)
     results = {name: value for name, value in zip(names, values, strict=True) if name in tensors}
+    arrays = {name: outputs.as_array(value) for name, value in results.items()}
+    comparisons = expectations.compare(arrays, expect, rtol, atol) if expect is not None else []
+    if output is not None:
+        outputs.write(output, arrays)
     timings = _timings(seconds) if repeat > 1 else None
-    _show(results, [name for name in names if name not in results], timings, output, as_json)
+    if as_json:
+        extra = {"timings": timings} if timings else {}
+        extra |= {"expect": [asdict(one) for one in comparisons]} if comparisons else {}
+        render.document(outputs.as_document(arrays) | extra)
+    else:
+        _show(arrays, [name for name in names if name not in arrays], comparisons, output)
+        if timings:
+            render.message(
+                "  ".join(f"{key.removesuffix('_ms')} {value:.3f} ms" for key, value in timings.items())
+            )
     if profile:
         profiles.show(metadata)
     if trace:
         profiles.write_trace(trace, metadata)
+    if not all(one.agrees for one in comparisons):
+        click.get_current_context().exit(exit_codes.ANSWER_IS_NO)
 
 
 def _resolved(
@@ -219,29 +240,20 @@ def _timings(seconds: list[float]) -> dict[str, float]:
 
 
 def _show(
-    results: dict[str, Any],
+    arrays: dict[str, Any],
     operations: list[str],
-    timings: dict[str, float] | None,
+    comparisons: list[expectations.Comparison],
     output: str | None,
-    as_json: bool,
 ) -> None:
     from .. import outputs
 
-    arrays = {name: outputs.as_array(value) for name, value in results.items()}
-    if output is not None:
-        outputs.write(output, arrays)
-    if as_json:
-        document = outputs.as_document(arrays)
-        render.document(document | {"timings": timings} if timings else document)
-        return
-    if output is None:
+    for one in comparisons:
+        largest = f" (largest difference {one.largest:.3g})" if one.largest is not None else ""
+        render.line(f"{one.name}: {'as expected' if one.agrees else one.why}{largest}")
+    if output is not None and output != outputs.STDOUT:
+        render.message(f"Wrote {', '.join(arrays)} to {output}.")
+    elif output is None and not comparisons:
         for name, array in arrays.items():
             outputs.show(name, array)
-    elif output != outputs.STDOUT:
-        render.message(f"Wrote {', '.join(arrays)} to {output}.")
     for name in operations:
         render.message(f"{name}: done.")
-    if timings:
-        render.message(
-            "  ".join(f"{name.removesuffix('_ms')} {value:.3f} ms" for name, value in timings.items())
-        )

@@ -231,7 +231,7 @@ class _Loop:
             self.log.scalars(result.steps, {"loss": loss})
         if not math.isfinite(loss):
             raise FailedPreconditionError(
-                f"The loss is {loss} at step {result.steps}. Try a smaller --lr, or look at the data for NaN.",
+                f"The loss is {loss} at step {result.steps}. Try a smaller --lr; look for NaN in the data.",
                 step=result.steps,
                 loss=str(loss),
             )
