@@ -19,7 +19,8 @@ from . import models, render, specs
 from .feeds import Feed
 
 if TYPE_CHECKING:
-    pass
+    from ..formats.entry import Entry
+    from ..graphcore.restore import RestoreReport
 
 INIT_COLLECTIONS = ("saved_model_main_op", "legacy_init_op", "table_initializer")
 """What is run once the variables are restored (look-up tables are filled): the first that the graph has."""
