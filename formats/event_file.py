@@ -53,6 +53,21 @@ class EventWriter:
         )
         self._write(protos.Event(wall_time=time.time(), step=step, summary=summary))
 
+    def write(self, event: Any) -> None:
+        """Adds an Event message; one without a wall time gets the present one.
+
+        Raises:
+            OpError: The file cannot be written.
+        """
+        if not event.wall_time:
+            event.wall_time = time.time()
+        self._write(event)
+
+    def flush(self) -> None:
+        """Writes what is buffered."""
+        with files.os_errors(self.path, "write"):
+            self._file.flush()
+
     def close(self) -> None:
         """Writes what is buffered and closes the file."""
         with files.os_errors(self.path, "write"):

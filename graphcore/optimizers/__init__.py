@@ -1,0 +1,1 @@
+"""The optimizers of `tf.train`, one a file."""

@@ -1,0 +1,505 @@
+"""`tf.train.Saver`: variables to checkpoints and back.
+
+`save` and `restore` read and write the session's variables directly; they never touch the graph, work
+on a finalized one, and the fiftieth call costs what the second did. The nodes that TensorFlow would run
+(`save/SaveV2`, `save/restore_all`, ...) are made where somebody needs them: in an exported
+MetaGraphDef, or in the graph itself once `saver_def` is asked for.
+
+Source: tensorflow/python/training/saver.py and checkpoint_management.py (r1.15), behaviour only.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..formats import bundle_writer, checkpoint_state, files, graph_file, protos
+from ..formats.errors import bullets
+from ..formats.errors import OpError as _OpError
+from . import meta_graph
+from .default import GraphKeys, get_default_graph
+from .errors import (
+    FailedPreconditionError,
+    InvalidTypeError,
+    InvalidValueError,
+    MissingFileError,
+    UnimplementedError,
+)
+from .graph import Graph
+from .operation import Operation
+from .saveables import Saveable, of_graph, of_variables
+from .saver_nodes import add_nodes, nodes_for_export
+from .restore import RestoreReport, restore_saveables
+
+V1, V2 = 1, 2
+
+
+class Saver:
+    """Saves and restores variables.
+
+    Args:
+        var_list: Variables, or a dict from keys in the checkpoint to variables; by default all
+            (`GLOBAL_VARIABLES` and `SAVEABLE_OBJECTS`).
+        reshape: Restore values into variables of another shape with as many elements.
+        sharded: Kept for compatibility: there is one device, hence one data file.
+        max_to_keep: How many checkpoints to keep; 0 or None for all.
+        keep_checkpoint_every_n_hours: Keep one for good every so many hours.
+        name: Name scope of the nodes.
+        restore_sequentially: Old argument without effect.
+        saver_def: A SaverDef whose nodes are in the default graph.
+        builder: Old argument without effect.
+        defer_build: Look the variables up at the first use.
+        allow_empty: Accept having no variables.
+        write_version: `SaverDef.V2`.
+        pad_step_number: Write steps with 8 digits.
+        save_relative_paths: Write relative paths to the `checkpoint` file.
+        filename: The filename that the nodes have by default.
+
+    Raises:
+        ValueError: There are no variables, two have one name, or arguments exclude each other.
+        TypeError: Something in `var_list` is no variable.
+    """
+
+    def __init__(
+        self,
+        var_list: Any = None,
+        reshape: bool = False,
+        sharded: bool = False,
+        max_to_keep: int | None = 5,
+        keep_checkpoint_every_n_hours: float = 10000.0,
+        name: str | None = None,
+        restore_sequentially: bool = False,
+        saver_def: Any = None,
+        builder: Any = None,
+        defer_build: bool = False,
+        allow_empty: bool = False,
+        write_version: int = V2,
+        pad_step_number: bool = False,
+        save_relative_paths: bool = False,
+        filename: str | None = None,
+    ) -> None:
+        if defer_build and var_list:
+            raise InvalidValueError("If `var_list` is provided then build cannot be deferred. Either set defer_build=False or var_list=None.")
+        self._graph: Graph = get_default_graph()
+        self._var_list = var_list
+        self._reshape = reshape
+        self._sharded = sharded
+        self._max_to_keep = max_to_keep or 0
+        self._keep_hours = keep_checkpoint_every_n_hours
+        self._name = name
+        self._write_version = write_version
+        self._pad_step_number = pad_step_number
+        self._save_relative_paths = save_relative_paths
+        self._filename = filename
+        self._allow_empty = allow_empty
+        self._saver_def: Any = None
+        self._saveables: list[Saveable] | None = None
+        self._last_checkpoints: list[tuple[str, float]] = []
+        self._next_checkpoint_time = time.time() + keep_checkpoint_every_n_hours * 3600
+        self._exported_names: Any = None
+        if saver_def is not None:
+            self._from_def(saver_def, name)
+        elif not defer_build:
+            self.build()
+
+    def build(self) -> None:
+        """Looks the variables up."""
+        if self._saveables is None:
+            self._saveables = of_variables(self._var_list, self._graph)
+            if not self._saveables and not self._allow_empty:
+                self._saveables = None
+                raise InvalidValueError("No variables to save")
+
+    def _from_def(self, saver_def: Any, name: str | None) -> None:
+        definition = protos.SaverDef()
+        definition.MergeFromString(saver_def.SerializeToString())
+        if name:
+            for key in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+                setattr(definition, key, f"{name}/{getattr(definition, key)}")
+        self._saver_def = definition
+        self._max_to_keep = definition.max_to_keep
+        self._keep_hours = definition.keep_checkpoint_every_n_hours
+        self._next_checkpoint_time = time.time() + self._keep_hours * 3600
+        self._sharded = definition.sharded
+        self._saveables = of_graph(self._graph, definition)
+
+    @property
+    def saveables(self) -> list[Saveable]:
+        """What it saves, sorted by key."""
+        self.build()
+        assert self._saveables is not None
+        return self._saveables
+
+    # As messages
+
+    @property
+    def saver_def(self) -> Any:
+        """The SaverDef; adds the save and restore nodes to the graph where it has none yet."""
+        return self.as_saver_def()
+
+    def as_saver_def(self) -> Any:
+        """The SaverDef; adds the save and restore nodes to the graph where it has none yet."""
+        if self._saver_def is None:
+            self._saver_def = self._new_def(add_nodes(self._graph, self.saveables, self._name, self._filename))
+        return self._saver_def
+
+    def _new_def(self, names: tuple[str, str, str]) -> Any:
+        filename, save, restore = names
+        return protos.SaverDef(
+            filename_tensor_name=filename,
+            save_tensor_name=save,
+            restore_op_name=restore,
+            max_to_keep=self._max_to_keep,
+            sharded=self._sharded,
+            keep_checkpoint_every_n_hours=self._keep_hours,
+            version=self._write_version,
+        )
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """The SaverDef, or None where its nodes lie outside `export_scope`."""
+        definition = self.as_saver_def()
+        if not export_scope:
+            return definition
+        prefix = f"{export_scope}/"
+        if not definition.filename_tensor_name.startswith(prefix):
+            return None
+        copy = protos.SaverDef()
+        copy.CopyFrom(definition)
+        for key in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+            setattr(copy, key, getattr(copy, key).removeprefix(prefix))
+        return copy
+
+    @staticmethod
+    def from_proto(saver_def: Any, import_scope: str | None = None) -> Saver:
+        """The Saver of a SaverDef whose nodes are in the default graph."""
+        return Saver(saver_def=saver_def, name=import_scope)
+
+    def export_meta_graph(
+        self,
+        filename: str | None = None,
+        collection_list: list[str] | None = None,
+        as_text: bool = False,
+        export_scope: str | None = None,
+        clear_devices: bool = False,
+        clear_extraneous_savers: bool = False,
+        strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
+    ) -> Any:
+        """The graph as a MetaGraphDef with this Saver's nodes, exactly once; see `export_meta_graph`."""
+        extra: Sequence[Any] = ()
+        definition = self._saver_def
+        if definition is None and self.saveables:
+            names, extra = nodes_for_export(self._graph, self.saveables, self._name, self._filename)
+            definition = self._new_def(names)
+        return meta_graph.export_meta_graph(
+            filename,
+            saver_def=definition,
+            collection_list=collection_list,
+            as_text=as_text,
+            graph=self._graph,
+            export_scope=export_scope,
+            clear_devices=clear_devices,
+            clear_extraneous_savers=clear_extraneous_savers,
+            strip_default_attrs=strip_default_attrs,
+            extra_nodes=extra,
+        )
+
+    # Saving
+
+    def save(
+        self,
+        sess: Any,
+        save_path: str | os.PathLike[str],
+        global_step: Any = None,
+        latest_filename: str | None = None,
+        meta_graph_suffix: str = "meta",
+        write_meta_graph: bool = True,
+        write_state: bool = True,
+        strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
+    ) -> str:
+        """Writes a checkpoint; gives its prefix.
+
+        The files are whole before anything of an older checkpoint is deleted: data, index, graph, the
+        `checkpoint` file, then old checkpoints beyond `max_to_keep`.
+
+        Args:
+            sess: The session.
+            save_path: The prefix, without the step. One missing directory is made.
+            global_step: A number, tensor or variable to add to the prefix.
+            latest_filename: Name of the `checkpoint` file.
+            meta_graph_suffix: Suffix of the graph's file.
+            write_meta_graph: Whether to write the graph.
+            write_state: Whether to write the `checkpoint` file.
+            strip_default_attrs: Leave out attributes that have their default in the graph's file.
+            save_debug_info: Old argument without effect.
+
+        Raises:
+            TypeError: `sess` is no session.
+            ValueError: The names collide, or the directory's parent does not exist.
+            FailedPreconditionError: Variables have no value; all of them are listed.
+        """
+        if not hasattr(sess, "_state"):
+            raise InvalidTypeError(f"'sess' must be a Session; {sess}")
+        prefix = os.fspath(save_path)
+        latest_filename = latest_filename or checkpoint_state.STATE_NAME
+        if os.path.split(latest_filename)[0]:
+            raise InvalidValueError("'latest_filename' must not contain path components")
+        step = self._step(sess, global_step)
+        if step is not None:
+            prefix = f"{prefix}-{step:08d}" if self._pad_step_number else f"{prefix}-{step}"
+        elif os.path.basename(prefix) == latest_filename and not self._sharded:
+            raise InvalidValueError(f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{prefix}'")
+        self._make_directory(prefix)
+        if self._write_version != V2:
+            raise UnimplementedError("Writing checkpoints of the first version is not implemented; use write_version=V2.")
+        saveables = self.saveables
+        if not saveables and not self._allow_empty:
+            raise InvalidValueError("No variables to save")
+        bundle_writer.write_bundle(prefix, self._entries(sess, saveables))
+        if write_meta_graph:
+            path = f"{prefix}.{meta_graph_suffix}"
+            message = self.export_meta_graph(strip_default_attrs=strip_default_attrs)
+            graph_file.write_graph(path, message, text=False)
+        if write_state:
+            outdated = self._keep(prefix)
+            self._write_state(prefix, latest_filename)
+            for old in outdated:
+                remove_checkpoint(old, meta_graph_suffix=meta_graph_suffix)
+        return prefix
+
+    def _entries(self, sess: Any, saveables: list[Saveable]) -> list[Any]:
+        """The variables' values as entries; all that have none in one error."""
+        entries, missing = [], []
+        for saveable in saveables:
+            entry = saveable.entry(sess._state)
+            if entry is None:
+                missing.append(saveable.variable.name)
+            else:
+                entries.append(entry)
+        if missing:
+            head = f"Attempting to use uninitialized value {missing[0]}"
+            if len(missing) > 1:
+                head = f"{len(missing)} variables have no value:" + bullets(
+                    [f"Attempting to use uninitialized value {name}" for name in missing]
+                )
+            raise FailedPreconditionError(f"{head}\nRun their initializers, or restore them, before saving.", variables=missing)
+        return entries
+
+    def _step(self, sess: Any, global_step: Any) -> int | None:
+        if global_step is None:
+            return None
+        return int(sess.run(global_step) if hasattr(global_step, "graph") else global_step)
+
+    def _make_directory(self, prefix: str) -> None:
+        folder = os.path.dirname(prefix)
+        if folder and not files.is_directory(folder):
+            parent = os.path.dirname(folder)
+            if parent and not files.is_directory(parent):
+                raise InvalidValueError(f"Parent directory of {prefix} doesn't exist, can't save.", path=prefix)
+            files.make_directory(folder)
+
+    def _keep(self, prefix: str) -> list[str]:
+        """Notes a new checkpoint; gives those that are to go."""
+        if not self._max_to_keep:
+            self._last_checkpoints = []
+            return []
+        now = time.time()
+        self._last_checkpoints = [pair for pair in self._last_checkpoints if pair[0] != prefix]
+        self._last_checkpoints.append((prefix, now))
+        outdated = []
+        while len(self._last_checkpoints) > self._max_to_keep:
+            path, when = self._last_checkpoints.pop(0)
+            if when > self._next_checkpoint_time:
+                self._next_checkpoint_time += self._keep_hours * 3600
+                continue
+            outdated.append(path)
+        return outdated
+
+    def _write_state(self, prefix: str, latest_filename: str) -> None:
+        paths = [path for path, _ in self._last_checkpoints] or [prefix]
+        update_checkpoint_state(
+            os.path.dirname(prefix), prefix, paths, latest_filename, save_relative_paths=self._save_relative_paths
+        )
+
+    @property
+    def last_checkpoints(self) -> list[str]:
+        """The checkpoints that it has written and kept, oldest first."""
+        return [path for path, _ in self._last_checkpoints]
+
+    def set_last_checkpoints(self, last_checkpoints: Sequence[str]) -> None:
+        """Old form of `set_last_checkpoints_with_time`; the times count as long ago."""
+        self._last_checkpoints = [(path, float("inf")) for path in last_checkpoints]
+
+    def set_last_checkpoints_with_time(self, last_checkpoints_with_time: Sequence[tuple[str, float]]) -> None:
+        """Says which checkpoints there are, oldest first, with the times when they were written."""
+        self._last_checkpoints = list(last_checkpoints_with_time)
+
+    def recover_last_checkpoints(self, checkpoint_paths: Sequence[str]) -> None:
+        """Takes over checkpoints that an earlier Saver wrote: those that exist, by their times."""
+        times = get_checkpoint_mtimes(checkpoint_paths)
+        self._last_checkpoints = [
+            (path, when) for path, when in zip(checkpoint_paths, times) if when is not None
+        ]
+
+    # Restoring
+
+    def restore(self, sess: Any, save_path: str | os.PathLike[str]) -> None:
+        """Sets the session's variables to what a checkpoint holds.
+
+        Args:
+            sess: The session.
+            save_path: The checkpoint: its prefix, or any of the forms in `resolve_prefix`.
+
+        Raises:
+            ValueError: There is no checkpoint at `save_path`; says what was looked for.
+            NotFoundError: The checkpoint lacks keys; all are listed, with the nearest ones.
+            InvalidArgumentError: Shapes or dtypes differ; all are listed.
+            DataLossError: The checkpoint is damaged. No variable is changed by a failed restore.
+        """
+        if save_path is None:
+            raise InvalidValueError("Can't load save_path when it is None.")
+        try:
+            resolved = checkpoint_state.resolve_prefix(save_path)
+        except MissingFileError as error:
+            raise InvalidValueError(
+                f"The passed save_path is not a valid checkpoint: {os.fspath(save_path)}. {error}", **error.fields
+            ) from error
+        self.restore_report(sess, resolved)
+
+    def restore_report(self, sess: Any, resolved: Any) -> RestoreReport:
+        """As `restore`, from a resolved checkpoint; gives what was restored."""
+        return restore_saveables(sess._state, self.saveables, resolved, reshape=self._reshape)
+
+
+meta_graph.register_proto_function(GraphKeys.SAVERS, "SaverDef", Saver.to_proto, Saver.from_proto)
+
+
+# Around checkpoints
+
+
+def update_checkpoint_state(
+    save_dir: str,
+    model_checkpoint_path: str,
+    all_model_checkpoint_paths: Sequence[str] | None = None,
+    latest_filename: str | None = None,
+    all_model_checkpoint_timestamps: Sequence[float] | None = None,
+    last_preserved_timestamp: float | None = None,
+    save_relative_paths: bool = False,
+) -> None:
+    """Writes the `checkpoint` file of a directory."""
+    checkpoint_state.write_state(
+        save_dir,
+        model_checkpoint_path,
+        list(all_model_checkpoint_paths or ()),
+        save_relative_paths,
+        latest_filename or checkpoint_state.STATE_NAME,
+    )
+
+
+def get_checkpoint_state(checkpoint_dir: str | os.PathLike[str], latest_filename: str | None = None) -> Any:
+    """What the `checkpoint` file of a directory says, as a CheckpointState message; None without one."""
+    try:
+        state = checkpoint_state.read_state(checkpoint_dir, latest_filename or checkpoint_state.STATE_NAME)
+    except _OpError as error:
+        warnings.warn(str(error), stacklevel=2)
+        return None
+    if state is None:
+        return None
+    return protos.CheckpointState(
+        model_checkpoint_path=state.model_checkpoint_path,
+        all_model_checkpoint_paths=state.all_model_checkpoint_paths,
+        all_model_checkpoint_timestamps=state.all_model_checkpoint_timestamps,
+        last_preserved_timestamp=state.last_preserved_timestamp,
+    )
+
+
+def latest_checkpoint(checkpoint_dir: str | os.PathLike[str], latest_filename: str | None = None) -> str | None:
+    """The prefix of the newest checkpoint of a directory, or None."""
+    return checkpoint_state.latest_checkpoint(checkpoint_dir, latest_filename or checkpoint_state.STATE_NAME)
+
+
+def checkpoint_exists(checkpoint_prefix: str | os.PathLike[str]) -> bool:
+    """Whether there is a checkpoint of that prefix, of either version."""
+    try:
+        checkpoint_state.resolve_prefix(checkpoint_prefix)
+    except MissingFileError:
+        return False
+    return True
+
+
+def get_checkpoint_mtimes(checkpoint_prefixes: Iterable[str]) -> list[float | None]:
+    """When each checkpoint was written, in seconds since the epoch; None for one that does not exist."""
+    times: list[float | None] = []
+    for prefix in checkpoint_prefixes:
+        try:
+            times.append(os.stat(checkpoint_state.resolve_prefix(prefix).index).st_mtime)
+        except MissingFileError:
+            times.append(None)
+    return times
+
+
+def remove_checkpoint(
+    checkpoint_prefix: str, checkpoint_format_version: int = V2, meta_graph_suffix: str = "meta"
+) -> None:
+    """Deletes the files of a checkpoint."""
+    folder, base = os.path.split(checkpoint_prefix)
+    if not files.is_directory(folder or "."):
+        return
+    for name in files.list_directory(folder or "."):
+        path = os.path.join(folder, name)
+        rest = name.removeprefix(base)
+        is_part = name.startswith(base) and (
+            rest in (".index", f".{meta_graph_suffix}") or (rest.startswith(".data-") and "-of-" in rest)
+        )
+        if is_part:
+            files.remove_file(path)
+
+
+def export_meta_graph(*args: Any, **kwargs: Any) -> Any:
+    """`tf.train.export_meta_graph`: the default graph (or `graph`) as a MetaGraphDef."""
+    return meta_graph.export_meta_graph(*args, **kwargs)
+
+
+def import_meta_graph(
+    meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
+) -> Saver | None:
+    """`tf.train.import_meta_graph`: adds a MetaGraphDef to the default graph.
+
+    Args:
+        meta_graph_or_file: The file, or the message.
+        clear_devices: Leave the nodes' devices out.
+        import_scope: Prefix of all names.
+        **kwargs: `input_map` and others of `meta_graph.import_meta`.
+
+    Returns:
+        A Saver for its variables, or None where it has none.
+
+    Raises:
+        OpError: The file cannot be read, or is no MetaGraphDef.
+        ValueError: The graph is inconsistent.
+    """
+    imported = meta_graph.import_meta(meta_graph_or_file, clear_devices, None, import_scope, **kwargs)
+    return saver_of(imported)
+
+
+def saver_of(imported: meta_graph.Imported) -> Saver | None:
+    """The Saver of what was imported: by its SaverDef, else for its variables, else None."""
+    if imported.meta.HasField("saver_def"):
+        definition = meta_graph._renamed(imported.meta.saver_def, imported)
+        missing = [
+            name
+            for name in (definition.filename_tensor_name, definition.save_tensor_name, definition.restore_op_name)
+            if _operation(name) is None
+        ]
+        if not missing:
+            return Saver(saver_def=definition)
+    variables = list(imported.variables.values())
+    return Saver(variables) if variables else None
+
+
+def _operation(name: str) -> Operation | None:
+    return get_default_graph()._operations.get(name.rpartition(":")[0] or name)

@@ -1,0 +1,570 @@
+"""`tf.get_variable` and `tf.variable_scope`: variables by name, shared on request.
+
+Source: tensorflow/python/ops/variable_scope.py (r1.15), behaviour only.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from .default import GraphKeys, get_default_graph, name_scope
+from .dtypes import as_dtype, float32
+from .errors import InvalidTypeError, InvalidValueError
+from .initializers import glorot_uniform
+from .initializers import Zeros as zeros_initializer
+from .tensor_shape import TensorShape
+from .variables import Variable
+
+
+class _ReuseMode:
+    """`tf.AUTO_REUSE`: make what is missing, share what is there."""
+
+    def __repr__(self) -> str:
+        return "<_ReuseMode.AUTO_REUSE: 1>"
+
+
+AUTO_REUSE = _ReuseMode()
+_OPTIONS = (
+    "initializer", "regularizer", "caching_device", "partitioner", "custom_getter", "dtype", "use_resource", "constraint",
+)  # fmt: skip
+
+
+class VariableScope:
+    """The prefix and defaults for `get_variable` inside a `variable_scope`."""
+
+    def __init__(
+        self,
+        reuse: Any,
+        name: str = "",
+        initializer: Any = None,
+        regularizer: Any = None,
+        caching_device: Any = None,
+        partitioner: Any = None,
+        custom_getter: Any = None,
+        name_scope: str = "",
+        dtype: Any = float32,
+        use_resource: bool | None = None,
+        constraint: Any = None,
+    ) -> None:
+        self._name = name
+        self._reuse = reuse
+        self._initializer = initializer
+        self._regularizer = regularizer
+        self._caching_device = caching_device
+        self._partitioner = partitioner
+        self._custom_getter = custom_getter
+        self._name_scope = name_scope
+        self._dtype = as_dtype(dtype)
+        self._use_resource = use_resource
+        self._constraint = constraint
+
+    def _copy(self, **changes: Any) -> VariableScope:
+        fields = {key.removeprefix("_"): value for key, value in self.__dict__.items()}
+        return VariableScope(**{**fields, **changes})
+
+    @property
+    def name(self) -> str:
+        """The prefix."""
+        return self._name
+
+    @property
+    def original_name_scope(self) -> str:
+        """The name scope that came with it."""
+        return self._name_scope
+
+    @property
+    def reuse(self) -> Any:
+        """False, True or AUTO_REUSE."""
+        return self._reuse
+
+    @property
+    def initializer(self) -> Any:
+        """The default initializer."""
+        return self._initializer
+
+    @property
+    def dtype(self) -> Any:
+        """The default dtype."""
+        return self._dtype
+
+    @property
+    def use_resource(self) -> Any:
+        """Whether variables are resource variables by default."""
+        return self._use_resource
+
+    @property
+    def regularizer(self) -> Any:
+        """The default regularizer."""
+        return self._regularizer
+
+    @property
+    def caching_device(self) -> Any:
+        """Kept for compatibility."""
+        return self._caching_device
+
+    @property
+    def partitioner(self) -> Any:
+        """The default partitioner."""
+        return self._partitioner
+
+    @property
+    def custom_getter(self) -> Any:
+        """The default custom getter."""
+        return self._custom_getter
+
+    @property
+    def constraint(self) -> Any:
+        """The default constraint."""
+        return self._constraint
+
+    def reuse_variables(self) -> None:
+        """Shares variables from here on."""
+        self._reuse = True
+
+    def set_initializer(self, initializer: Any) -> None:
+        """Sets the default initializer."""
+        self._initializer = initializer
+
+    def set_dtype(self, dtype: Any) -> None:
+        """Sets the default dtype."""
+        self._dtype = as_dtype(dtype)
+
+    def set_use_resource(self, use_resource: bool) -> None:
+        """Sets whether variables are resource variables by default."""
+        self._use_resource = use_resource
+
+    def set_regularizer(self, regularizer: Any) -> None:
+        """Sets the default regularizer."""
+        self._regularizer = regularizer
+
+    def set_caching_device(self, caching_device: Any) -> None:
+        """Kept for compatibility."""
+        self._caching_device = caching_device
+
+    def set_partitioner(self, partitioner: Any) -> None:
+        """Sets the default partitioner."""
+        self._partitioner = partitioner
+
+    def set_custom_getter(self, custom_getter: Any) -> None:
+        """Sets the default custom getter."""
+        self._custom_getter = custom_getter
+
+    def get_collection(self, name: str) -> list[Any]:
+        """The items of a collection whose names lie in this scope."""
+        return get_default_graph().get_collection(name, f"{self._name}/" if self._name else None)
+
+    def trainable_variables(self) -> list[Any]:
+        """The trainable variables in this scope."""
+        return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+
+    def global_variables(self) -> list[Any]:
+        """The global variables in this scope."""
+        return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
+
+    def local_variables(self) -> list[Any]:
+        """The local variables in this scope."""
+        return self.get_collection(GraphKeys.LOCAL_VARIABLES)
+
+
+class _Store:
+    """The variables of one graph by name, and how often each scope name was opened."""
+
+    def __init__(self) -> None:
+        self.variables: dict[str, Any] = {}
+        self.scope_counts: dict[str, int] = {}
+        self.scope = VariableScope(False)
+
+
+def _store() -> _Store:
+    found = get_default_graph().get_collection_ref(("__variable_store",))
+    if not found:
+        found.append(_Store())
+    store: _Store = found[0]
+    return store
+
+
+def get_variable_scope() -> VariableScope:
+    """The current variable scope."""
+    return _store().scope
+
+
+def get_variable(
+    name: str,
+    shape: Any = None,
+    dtype: Any = None,
+    initializer: Any = None,
+    regularizer: Any = None,
+    trainable: bool | None = None,
+    collections: Any = None,
+    caching_device: Any = None,
+    partitioner: Any = None,
+    validate_shape: bool = True,
+    use_resource: bool | None = None,
+    custom_getter: Any = None,
+    constraint: Any = None,
+    synchronization: int = 0,
+    aggregation: int = 0,
+) -> Any:
+    """`tf.get_variable`: the variable of that name in the current variable scope, made or shared.
+
+    Args:
+        name: Its name within the scope.
+        shape: Its shape; may be left out where `initializer` is a tensor or array.
+        dtype: The element type (default: the scope's).
+        initializer: An initializer (object or class), function, tensor, array or value; by default the
+            scope's, else Glorot uniform for floats and zeros for the rest.
+        regularizer: Function from the variable to a loss, kept in `REGULARIZATION_LOSSES`.
+        trainable: Whether optimizers train it (default yes).
+        collections: Collections to add it to.
+        caching_device: Kept for compatibility.
+        partitioner: Not supported yet.
+        validate_shape: Whether the shape must be known.
+        use_resource: Make a resource variable.
+        custom_getter: Function that is called in place of this one, with this one as first argument.
+        constraint: A projection that optimizers apply after an update.
+        synchronization: Kept for compatibility.
+        aggregation: Kept for compatibility.
+
+    Raises:
+        ValueError: It exists and is not to be shared, or does not and is, or shape or dtype differ
+            from the existing one's.
+    """
+    scope = get_variable_scope()
+    defaults = {
+        "initializer": initializer, "regularizer": regularizer, "caching_device": caching_device,
+        "partitioner": partitioner, "custom_getter": custom_getter, "use_resource": use_resource,
+        "constraint": constraint,
+    }  # fmt: skip
+    settings = {key: getattr(scope, f"_{key}") if value is None else value for key, value in defaults.items()}
+    full = f"{scope.name}/{name}" if scope.name else name
+    getter: Callable[..., Any] = _true_getter
+    custom = settings.pop("custom_getter")
+    arguments = dict(
+        shape=shape, dtype=scope.dtype if dtype is None else as_dtype(dtype), reuse=scope.reuse, trainable=trainable,
+        collections=collections, validate_shape=validate_shape, synchronization=synchronization, aggregation=aggregation,
+        dtype_is_given=dtype is not None, **settings,
+    )  # fmt: skip
+    # The variable's name is absolute whatever name scope we are in.
+    with name_scope(None):
+        if custom is None:
+            return getter(name=full, **arguments)
+        given = arguments.pop("dtype_is_given")
+        return custom(functools.partial(getter, dtype_is_given=given), full, **arguments)
+
+
+def _true_getter(
+    name: str,
+    shape: Any = None,
+    dtype: Any = float32,
+    initializer: Any = None,
+    regularizer: Any = None,
+    reuse: Any = None,
+    trainable: bool | None = None,
+    collections: Any = None,
+    caching_device: Any = None,
+    partitioner: Any = None,
+    validate_shape: bool = True,
+    use_resource: bool | None = None,
+    constraint: Any = None,
+    synchronization: int = 0,
+    aggregation: int = 0,
+    dtype_is_given: bool = True,
+) -> Any:
+    variables = _store().variables
+    wanted = as_dtype(dtype)
+    if name in variables:
+        return _shared(variables[name], name, shape, wanted, reuse)
+    if reuse is True:
+        raise InvalidValueError(
+            f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "
+            "reuse=tf.AUTO_REUSE in VarScope?"
+        )
+    if partitioner is not None:
+        raise InvalidValueError(f"Partitioned variables are not supported yet (variable {name}).")
+    static = None if shape is None else TensorShape(shape)
+    if initializer is None:
+        initializer = glorot_uniform() if wanted.is_floating else zeros_initializer()
+        if not (wanted.is_floating or wanted.is_integer or wanted.is_bool or wanted.is_unsigned):
+            raise InvalidValueError(f"An initializer for variable {name} of {wanted} is required")
+    initial, wanted = _initial_value(name, static, wanted, initializer, validate_shape, dtype_is_given)
+    variable = Variable(
+        initial_value=initial, name=name, trainable=trainable, collections=collections, dtype=wanted,
+        validate_shape=validate_shape, constraint=constraint, use_resource=use_resource,
+        synchronization=synchronization, aggregation=aggregation,
+    )  # fmt: skip
+    variables[name] = variable
+    if regularizer is not None:
+        _regularize(variable, name, regularizer)
+    return variable
+
+
+def _initial_value(
+    name: str, shape: TensorShape | None, dtype: Any, initializer: Any, validate_shape: bool, dtype_is_given: bool
+) -> tuple[Any, Any]:
+    """The initial value (a function or value) and dtype of a new variable."""
+    if isinstance(initializer, type):
+        initializer = initializer()
+    if not callable(initializer):
+        if shape is not None and shape.ndims is not None and validate_shape and shape.as_list():
+            raise InvalidValueError("If initializer is a constant, do not specify shape.")
+        return initializer, dtype if dtype_is_given else None
+    if shape is None or not shape.is_fully_defined():
+        if validate_shape and shape is not None:
+            raise InvalidValueError(
+                f"Shape of a new variable ({name}) must be fully defined, but instead was {shape}."
+            )
+        if shape is None:
+            try:
+                return functools.partial(initializer), dtype if dtype_is_given else None
+            except TypeError as error:
+                raise InvalidValueError(f"Shape of a new variable ({name}) must be given") from error
+    dims = shape.as_list() if shape is not None else None
+    try:
+        return functools.partial(initializer, dims, dtype=dtype), dtype
+    except TypeError as error:
+        raise InvalidTypeError(f"The initializer of variable {name} is not callable with a shape") from error
+
+
+def _shared(found: Any, name: str, shape: Any, dtype: Any, reuse: Any) -> Any:
+    if reuse is False or reuse is None:
+        raise InvalidValueError(
+            f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
+            f"VarScope? Originally defined at:\n\n  {found.op.defined_at}"
+        )
+    if shape is not None and not TensorShape(shape).is_compatible_with(found.get_shape()):
+        raise InvalidValueError(
+            f"Trying to share variable {name}, but specified shape {TensorShape(shape)} and found shape {found.get_shape()}."
+        )
+    if not dtype.is_compatible_with(found.dtype.base_dtype):
+        raise InvalidValueError(
+            f"Trying to share variable {name}, but specified dtype {dtype.name} and found dtype {found.dtype.base_dtype.name}."
+        )
+    return found
+
+
+def _regularize(variable: Any, name: str, regularizer: Any) -> None:
+    graph = get_default_graph()
+    with graph.colocate_with(variable.op), name_scope(f"{name}/Regularizer/"):
+        loss = regularizer(variable)
+    if loss is not None:
+        graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
+
+
+def get_local_variable(name: str, *args: Any, **kwargs: Any) -> Any:
+    """As `get_variable`, for a local, untrained variable."""
+    collections = list(kwargs.pop("collections", None) or [])
+    kwargs["trainable"] = False
+    kwargs["collections"] = [*collections, GraphKeys.LOCAL_VARIABLES]
+    return get_variable(name, *args, **kwargs)
+
+
+class variable_scope:  # noqa: N801  TensorFlow's name
+    """`tf.variable_scope`: a prefix (and name scope) for variables, with defaults for `get_variable`.
+
+    Args:
+        name_or_scope: A name below the current scope, or a VariableScope to enter again.
+        default_name: A name that is made unique, where `name_or_scope` is None.
+        values: Tensors of the graph to use.
+        initializer: Default for the variables inside, as are the next ones.
+        regularizer: Default.
+        caching_device: Default.
+        partitioner: Default.
+        custom_getter: Default.
+        reuse: True shares existing variables, AUTO_REUSE makes missing ones, None inherits.
+        dtype: Default.
+        use_resource: Default.
+        constraint: Default.
+        auxiliary_name_scope: Open a name scope as well.
+
+    Raises:
+        TypeError: `name_or_scope` is of the wrong kind.
+        ValueError: No name is given, or reuse is asked for with a name that is made unique.
+    """
+
+    def __init__(
+        self,
+        name_or_scope: Any,
+        default_name: str | None = None,
+        values: Sequence[Any] | None = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        caching_device: Any = None,
+        partitioner: Any = None,
+        custom_getter: Any = None,
+        reuse: Any = None,
+        dtype: Any = None,
+        use_resource: bool | None = None,
+        constraint: Any = None,
+        auxiliary_name_scope: bool = True,
+    ) -> None:
+        if default_name is None and name_or_scope is None:
+            raise InvalidTypeError("If default_name is None then name_or_scope is required")
+        if name_or_scope is not None and not isinstance(name_or_scope, (str, VariableScope)):
+            raise InvalidTypeError("VariableScope: name_or_scope must be a string or VariableScope.")
+        if not isinstance(auxiliary_name_scope, bool):
+            raise InvalidTypeError(f"The auxiliary_name_scope must be `True` or `False`, while get {auxiliary_name_scope}")
+        if name_or_scope is None and reuse is True:
+            raise InvalidValueError("reuse=True cannot be used without a name_or_scope")
+        given = locals()
+        self._defaults = {key: given[key] for key in _OPTIONS if given[key] is not None}
+        self._name_or_scope = name_or_scope
+        self._default_name = default_name
+        self._values = list(values or ())
+        self._reuse = reuse
+        self._auxiliary = auxiliary_name_scope
+
+    def __enter__(self) -> VariableScope:
+        self._manager = self._entered()
+        return self._manager.__enter__()
+
+    def __exit__(self, *exc: Any) -> Any:
+        return self._manager.__exit__(*exc)
+
+    @contextmanager
+    def _entered(self) -> Iterator[VariableScope]:
+        with _optional_name_scope(self._scope_name(), self._values, self._auxiliary) as scope_name:
+            store = _store()
+            old = store.scope
+            new = self._new_scope(store, old, scope_name or "")
+            saved_counts = dict(store.scope_counts)
+            if isinstance(self._name_or_scope, VariableScope):
+                _forget_below(store, new.name)
+            else:
+                store.scope_counts[new.name] = store.scope_counts.get(new.name, 0) + 1
+            store.scope = new
+            try:
+                yield new
+            finally:
+                store.scope = old
+                _forget_below(store, new.name)
+                if isinstance(self._name_or_scope, VariableScope):
+                    store.scope_counts = saved_counts
+
+    def _scope_name(self) -> str | None:
+        if isinstance(self._name_or_scope, VariableScope):
+            return self._name_or_scope.name.rpartition("/")[2] or None
+        return self._name_or_scope or self._default_name
+
+    def _new_scope(self, store: _Store, old: VariableScope, scope_name: str) -> VariableScope:
+        changes = dict(self._defaults)
+        if isinstance(self._name_or_scope, VariableScope):
+            base = self._name_or_scope
+            changes["name_scope"] = base._name_scope if not self._auxiliary else scope_name
+            reuse = base.reuse if self._reuse is None else self._reuse
+            name = base.name
+            # Inherits sharing from around it unless it says otherwise itself.
+            reuse = reuse or old.reuse
+        else:
+            base = old
+            part = self._name_or_scope
+            if part is None:
+                part = _unique_scope(store, old.name, self._default_name or "")
+            name = f"{old.name}/{part}" if old.name else part
+            changes["name_scope"] = scope_name
+            reuse = old.reuse if self._reuse is None else (self._reuse or old.reuse)
+        if "custom_getter" in changes and base.custom_getter is not None:
+            changes["custom_getter"] = _composed(changes["custom_getter"], base.custom_getter)
+        return base._copy(name=name, reuse=reuse, **changes)
+
+
+@contextmanager
+def _optional_name_scope(name: str | None, values: list[Any], wanted: bool) -> Iterator[str | None]:
+    if not wanted or not name:
+        with name_scope(None, None) if values else _no_scope():
+            yield get_default_graph().get_name_scope() + "/" if get_default_graph().get_name_scope() else ""
+        return
+    with name_scope(name, values=values or None) as scope:
+        yield scope
+
+
+@contextmanager
+def _no_scope() -> Iterator[None]:
+    yield
+
+
+def _composed(new: Callable[..., Any], old: Callable[..., Any]) -> Callable[..., Any]:
+    """The outer scope's getter is asked last: new(old(getter))."""
+
+    def custom_getter(getter: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return new(functools.partial(old, getter), *args, **kwargs)
+
+    return custom_getter
+
+
+def _unique_scope(store: _Store, prefix: str, name: str) -> str:
+    full = f"{prefix}/{name}" if prefix else name
+    if not store.scope_counts.get(full):
+        return name
+    index = 1
+    while store.scope_counts.get(f"{full}_{index}"):
+        index += 1
+    return f"{name}_{index}"
+
+
+def _forget_below(store: _Store, name: str) -> None:
+    """Scopes inside a scope count from 0 again when it is opened again."""
+    for key in list(store.scope_counts):
+        if not name or key.startswith(name + "/"):
+            store.scope_counts[key] = 0
+
+
+@contextmanager
+def variable_op_scope(values: Any, name_or_scope: Any, default_name: str | None = None, **options: Any) -> Iterator[Any]:
+    """Old form of `variable_scope`."""
+    with variable_scope(name_or_scope, default_name, values, **options) as scope:
+        yield scope
+
+
+def no_regularizer(_: Any) -> None:
+    """A regularizer that adds nothing."""
+
+
+# Steps
+
+
+def get_global_step(graph: Any = None) -> Any:
+    """The global step variable of a graph, or None.
+
+    Raises:
+        RuntimeError: There are several.
+    """
+    graph = graph or get_default_graph()
+    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    if len(found) > 1:
+        raise RuntimeError("Multiple items in the GLOBAL_STEP collection.")
+    if found:
+        return found[0]
+    try:
+        return graph.get_tensor_by_name("global_step:0")
+    except KeyError:
+        return None
+
+
+def create_global_step(graph: Any = None) -> Any:
+    """Makes the global step variable.
+
+    Raises:
+        ValueError: There is one already.
+    """
+    graph = graph or get_default_graph()
+    if get_global_step(graph) is not None:
+        raise InvalidValueError('"global_step" already exists.')
+    with graph.as_default(), graph.name_scope(None):
+        return get_variable(
+            "global_step", [], "int64", zeros_initializer(), trainable=False,
+            collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
+        )  # fmt: skip
+
+
+def get_or_create_global_step(graph: Any = None) -> Any:
+    """The global step variable of a graph, made where there is none."""
+    found = get_global_step(graph)
+    return create_global_step(graph) if found is None else found
+
+
+def global_step(sess: Any, global_step_tensor: Any) -> int:
+    """`tf.train.global_step`: the value of the step as an int."""
+    return int(sess.run(global_step_tensor))
