@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import dtypes, files, protos, sniff
+from .bundle_writer import write_bundle as write_bundle
 from .entry import Entry
 from .errors import (
     DataLossError,
@@ -314,18 +315,9 @@ def _read(path: files.Path) -> Bundle:
 
 
 def _write(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | None = None) -> None:
-    from .bundle_writer import write_bundle
-
     write_bundle(path, entries)
     if meta_graph is not None:
         files.write_bytes(f"{os.fspath(path)}.meta", meta_graph)
-
-
-def write_bundle(prefix: files.Path, entries: Iterable[Entry], shards: int = 1) -> None:
-    """See `bundle_writer.write_bundle`."""
-    from . import bundle_writer
-
-    bundle_writer.write_bundle(prefix, entries, shards)
 
 
 FORMAT = Format(

@@ -20,6 +20,7 @@ from .errors import DataLossError, InvalidValueError, MissingFileError, OpError,
 STATE_NAME = "checkpoint"
 _SHARD = re.compile(r"(?P<prefix>.*)\.data-\d{5}-of-(?P<count>\d{5})", re.DOTALL)
 _V1_SHARD = re.compile(r"(?P<prefix>.*)-(\d{5}|\?{5})-of-(?P<count>\d{5})", re.DOTALL)
+_NO_V1 = frozenset((".index", ".meta", ".pb", ".pbtxt", ".h5", ".npz", ".py", ".json"))
 _STEP = re.compile(r"-(\d+)$")
 
 
@@ -223,8 +224,20 @@ def _in_directory(name: str, latest_filename: str, search: _Search) -> ResolvedC
 
 
 def _newest(directory: str, how: str) -> ResolvedCheckpoint | None:
-    complete = complete_checkpoints(directory)
-    return _Search().at(complete[-1], how) if complete else None
+    candidates = complete_checkpoints(directory) or _v1_checkpoints(directory)
+    return _Search().at(candidates[-1], how) if candidates else None
+
+
+def _v1_checkpoints(directory: str) -> list[str]:
+    """The first-generation checkpoints in a directory, oldest first."""
+    found = {}
+    for name in files.list_directory(directory or "."):
+        path = os.path.join(directory, name)
+        shard = _V1_SHARD.fullmatch(path)
+        prefix = f"{shard['prefix']}-?????-of-{shard['count']}" if shard else path
+        if os.path.splitext(name)[1] not in _NO_V1 and files.is_file(path) and _v1_files(prefix):
+            found[prefix] = os.stat(path).st_mtime_ns
+    return sorted(found, key=lambda prefix: (found[prefix], prefix))
 
 
 def _from_state(directory: str, filename: str, search: _Search) -> ResolvedCheckpoint | None:

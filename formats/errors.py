@@ -12,8 +12,11 @@ A message says what is wrong, where, and what to do. The facts behind it are att
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+_COMPARED = 1000  # names that `nearest` compares in full
 
 OK = 0
 CANCELLED = 1
@@ -222,8 +225,18 @@ EXCEPTION_BY_CODE: dict[int, type[OpError]] = {
 def nearest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
     """The `candidates` that look most like `name`, best first, at most `count`."""
     import difflib
+    import heapq
 
-    return difflib.get_close_matches(name, list(candidates), n=count, cutoff=0.6)
+    pool = list(candidates)
+    if len(pool) > _COMPARED:  # difflib takes seconds for the names of a large checkpoint
+        pool = heapq.nlargest(_COMPARED, pool, key=lambda other: _shared_ends(name, other))
+    return difflib.get_close_matches(name, pool, n=count, cutoff=0.6)
+
+
+def _shared_ends(name: str, other: str) -> int:
+    """How many characters two names share at their beginning and at their end."""
+    ends = (name, other), (name[::-1], other[::-1])
+    return sum(len(os.path.commonprefix(pair)) for pair in ends)  # noqa: RUF071 - characters are meant
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import secrets
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -369,7 +368,7 @@ def _fault(step: str, path: Path) -> None:
 
 def _temporary_name(final: str) -> str:
     folder, name = os.path.split(final)
-    return os.path.join(folder, f"{name[:60]}.sgtmp-{secrets.token_hex(4)}")  # short: names end at 255 bytes
+    return os.path.join(folder, f"{name[:60]}.sgtmp-{os.urandom(4).hex()}")  # short: names end at 255 bytes
 
 
 def _sync(file: IO[bytes] | str) -> None:

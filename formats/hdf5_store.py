@@ -75,24 +75,34 @@ class Hdf5Store(Mapping[str, Entry]):
         self.path = path
         self.skipped: dict[str, str] = {}
         self.meta_graph: bytes | None = None
-        entries: dict[str, Entry] = {}
         files.file_size(path)  # ours, not h5py's, error if it is not there
         with _h5_errors(path):
             self._file = h5py.File(path, "r")
-            found: list[Any] = []
-            self._file.visititems(
-                lambda _, node: found.append(node) if isinstance(node, h5py.Dataset) else None
-            )
-            for dataset in found:
-                if dataset.name == _META_GRAPH:
+            try:
+                self._entries = dict(sorted(self._read_entries().items()))
+            except BaseException:
+                self._file.close()  # HDF5 would go on taking the path for this file
+                raise
+
+    def _read_entries(self) -> dict[str, Entry]:
+        import h5py
+
+        found: list[Any] = []
+        self._file.visititems(lambda _, node: found.append(node) if isinstance(node, h5py.Dataset) else None)
+        entries: dict[str, Entry] = {}
+        for dataset in found:
+            if dataset.name == _META_GRAPH:
+                if _dtype_of(dataset, {})[0] is not None:
                     self.meta_graph = dataset[...].tobytes()
-                    continue
-                entry = self._entry(dataset)
-                if entry is not None:
-                    if entry.name in entries:
-                        raise DataLossError(f"{path}: two datasets are called '{entry.name}'.", path=path)
-                    entries[entry.name] = entry
-        self._entries = dict(sorted(entries.items()))
+                continue
+            entry = self._entry(dataset)
+            if entry is not None:
+                if entry.name in entries:
+                    raise DataLossError(
+                        f"{self.path}: two datasets are called '{entry.name}'.", path=self.path
+                    )
+                entries[entry.name] = entry
+        return entries
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self._entries:

@@ -120,8 +120,22 @@ def format_text(message: Any) -> str:
 
 
 def encode(message: Any) -> bytes:
-    """`message` as bytes; equal messages give equal bytes (map entries are sorted)."""
-    data: bytes = message.SerializeToString(deterministic=True)
+    """`message` as bytes; equal messages give equal bytes (map entries are sorted).
+
+    Raises:
+        InvalidValueError: It takes 2 GiB or more.
+    """
+    from google.protobuf.message import EncodeError
+
+    try:
+        data: bytes = message.SerializeToString(deterministic=True)
+    except (EncodeError, ValueError) as error:
+        raise InvalidValueError(
+            f"The {message.DESCRIPTOR.name} cannot be encoded: {error}. Protobuf ends at 2 GiB: keep large "
+            "values in variables, not constants.",
+            message_type=message.DESCRIPTOR.name,
+            size=message.ByteSize(),
+        ) from error
     return data
 
 

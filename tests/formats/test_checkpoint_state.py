@@ -226,6 +226,7 @@ def test_first_generation(tmp_path: Path) -> None:
     assert store["flags"].read().tolist() == [True, False]
     shutil.copy(GOLDEN / "slices_v1", tmp_path / "e-00000-of-00001")
     (tmp_path / "e.meta").touch()
-    for form in ("e-?????-of-00001", "e-00000-of-00001", "e.meta"):
+    (tmp_path / "notes.txt").write_text("not a checkpoint")
+    for form in ("e-?????-of-00001", "e-00000-of-00001", "e.meta", ""):
         assert list(registry.open_store(tmp_path / form)) == list(store)
         assert resolve_prefix(tmp_path / form).version == 1

@@ -41,11 +41,13 @@ def outcomes(path: Path, count: int, read: Callable[[], Any]) -> list[Any]:
     whole = path.read_bytes()
     found = []
     for data in damaged(whole, count):
+        path.unlink()  # HDF5 takes a file that was overwritten in place for the one it still has open
         path.write_bytes(data)
         try:
             found.append(read())
         except OpError as error:
             found.append(type(error) if str(error) else error)
+    path.unlink()
     path.write_bytes(whole)
     return found
 
