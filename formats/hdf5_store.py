@@ -6,9 +6,12 @@
 
 Attributes of a dataset: `sgtool_dtype` where HDF5 lacks the dtype (bfloat16 is stored as uint16,
 float8, int4 and the quantized types as integers of their size), `sgtool_crc32c` the checksum that a
-checkpoint would have. Strings are HDF5's variable-length strings, or, where one holds a NUL, arrays
-of uint8. The file format is that of HDF5 1.8, whose metadata has checksums. Files of others (Keras
-weights) are read too: every dataset by its path.
+checkpoint would have. Strings are stored padded to the longest one's length, or, where that loses
+something or wastes much, as bytes in a checkpoint's encoding with `sgtool_dtype` and `sgtool_shape`.
+Nothing is stored in variable-length elements: the heap that holds those is the one part of HDF5
+without checksums, and a damaged one can send the library into an endless loop. Other metadata has
+checksums, since the file format is that of HDF5 1.8. Files of others (Keras weights) are read too:
+every dataset by its path.
 """
 
 from __future__ import annotations
@@ -30,8 +33,8 @@ from .errors import (
     did_you_mean,
 )
 from .registry import Format
-from .tensor_bytes import check_writable, encode_tensor, values_of
-from .tensor_proto import object_array
+from .tensor_bytes import check_writable, decode_tensor, encode_tensor, size_problem, values_of
+from .tensor_proto import as_bytes, object_array
 
 if TYPE_CHECKING:
     import numpy as np
@@ -140,29 +143,37 @@ class Hdf5Store(Mapping[str, Entry]):
             return None
         crc = int(attributes["sgtool_crc32c"]) if "sgtool_crc32c" in attributes else None
         where = f"{os.path.basename(self.path)}, dataset {path}"
+        shape = tuple(map(int, attributes["sgtool_shape"])) if "sgtool_shape" in attributes else dataset.shape
         return Entry(
-            name, info, dataset.shape, dataset.nbytes, where, lambda: self._read(dataset, name, info, crc)
+            name, info, shape, dataset.nbytes, where, lambda: self._read(dataset, name, info, shape, crc)
         )
 
-    def _read(self, dataset: Any, name: str, info: dtypes.DTypeInfo, crc: int | None) -> np.ndarray[Any, Any]:
+    def _read(
+        self, dataset: Any, name: str, info: dtypes.DTypeInfo, shape: tuple[int, ...], crc: int | None
+    ) -> np.ndarray[Any, Any]:
         import numpy as np
 
+        what = f"'{name}' in {self.path}"
         with _h5_errors(self.path, name):
             raw = dataset[...]
+        if info.kind == "string" and raw.dtype == np.uint8:
+            problem = size_problem(info, shape, raw.size)
+            if problem or crc is None:
+                raise DataLossError(
+                    f"{what} is damaged: {problem or 'no checksum'}.", path=self.path, name=name
+                )
+            return decode_tensor(raw, info, shape, crc, what)
         if info.kind == "string":
-            array = np.empty(dataset.shape, object)
-            flat = [one.encode() if isinstance(one, str) else bytes(one) for one in raw.reshape(-1)]
-            array.reshape(-1)[:] = flat
+            flat = [one.encode() if isinstance(one, str) else bytes(one) for one in raw.reshape(-1).tolist()]
+            array = object_array(flat)
         elif info.name in _STORED_AS:
             array = np.ascontiguousarray(raw, _STORED_AS[info.name]).view(info.numpy)
         else:
             array = raw.astype(info.numpy, copy=False)
-        array = array.reshape(dataset.shape)
+        array = array.reshape(shape)
         if crc is not None and encode_tensor(array, info)[1] != crc:
             raise DataLossError(
-                f"{self.path} is damaged: the values of '{name}' do not match their checksum.",
-                path=self.path,
-                name=name,
+                f"{what} is damaged: the values do not match their checksum.", path=self.path, name=name
             )
         return array
 
@@ -177,14 +188,14 @@ def _dtype_of(dataset: Any, attributes: Any) -> tuple[dtypes.DTypeInfo | None, s
         return None, "its values lie in other files, which are not read"
     kind = dataset.dtype.kind
     text = h5py.check_string_dtype(dataset.dtype) is not None
-    if kind == "O" and not text and "sgtool_dtype" not in attributes:
+    if kind == "O" and not text:
         return None, "its elements are not numbers or strings"
     stored = dataset.id.get_storage_size()
     if dataset.nbytes > (1 << 20) + _EXPANSION * stored:
         return None, f"it claims {dataset.nbytes} bytes, of which the file has {stored}"
     try:
         if "sgtool_dtype" in attributes:
-            return dtypes.from_name(str(attributes["sgtool_dtype"])), ""
+            return dtypes.from_name(bytes(attributes["sgtool_dtype"]).decode()), ""
         return dtypes.from_numpy(dataset.dtype), ""
     except InvalidTypeError as error:
         return None, str(error)
@@ -230,32 +241,34 @@ def write_hdf5(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | N
 
 
 def _create(file: Any, path: str, entry: Entry) -> Any:
-    import h5py
     import numpy as np
 
     values = values_of(entry)
     content, crc = encode_tensor(values, entry.dtype)
     if entry.dtype.kind == "string":
-        strings = [
-            one if isinstance(one, bytes) else str(one).encode() for one in values.reshape(-1).tolist()
-        ]
-        with_nul = any(b"\0" in one for one in strings)
-        element = h5py.vlen_dtype(np.uint8) if with_nul else h5py.string_dtype("utf-8")
-        dataset = file.create_dataset(path, values.shape, element)
-        for index, one in zip(np.ndindex(values.shape), strings, strict=True) if with_nul else ():
-            dataset[index] = np.frombuffer(one, np.uint8)  # h5py mistakes arrays of arrays for their elements
-        if values.size and not with_nul:
-            dataset[...] = object_array(strings).reshape(values.shape)
-        if with_nul:
-            dataset.attrs["sgtool_dtype"] = "string"
+        strings = list(map(as_bytes, values.reshape(-1).tolist()))
+        longest = max(map(len, strings), default=0) or 1
+        if _can_be_padded(strings, longest):
+            padded = np.array(strings, f"S{longest}").reshape(values.shape)
+            dataset = file.create_dataset(path, data=padded)
+        else:
+            dataset = file.create_dataset(path, data=np.frombuffer(content, np.uint8))
+            dataset.attrs["sgtool_dtype"] = np.bytes_(b"string")
+            dataset.attrs["sgtool_shape"] = np.array(values.shape, np.int64)
     else:
         stored = np.dtype(_STORED_AS.get(entry.dtype.name, entry.dtype.numpy_name))
         array = content.view(stored.newbyteorder("<")).reshape(values.shape)
         dataset = file.create_dataset(path, data=array)
         if entry.dtype.name != entry.dtype.numpy_name:
-            dataset.attrs["sgtool_dtype"] = entry.dtype.name
+            dataset.attrs["sgtool_dtype"] = np.bytes_(entry.dtype.name.encode())
     dataset.attrs["sgtool_crc32c"] = np.uint32(crc)
     return dataset
+
+
+def _can_be_padded(strings: list[bytes], longest: int) -> bool:
+    """Whether strings of one length lose nothing (NULs at the end are padding) and waste little."""
+    exact = not any(one.endswith(b"\0") for one in strings)
+    return exact and longest * len(strings) <= 4 * sum(map(len, strings)) + 4096
 
 
 def _is_dataset_name(name: str) -> bool:
