@@ -71,7 +71,8 @@ def convert_variables_to_constants(
         chosen = variable_names_whitelist is None or node.name in variable_names_whitelist
         if chosen and node.name not in (variable_names_blacklist or ()):
             frozen[node.name] = _value(sess, node.name)
-    reads = {node.name for node in graph.node if node.op == "ReadVariableOp" and _source(graph, node) in frozen}
+    nodes = {node.name: node for node in graph.node}
+    reads = {node.name for node in graph.node if node.op == "ReadVariableOp" and _source(nodes, node) in frozen}
     result = protos.GraphDef()
     for node in graph.node:
         target = result.node.add()
@@ -100,8 +101,8 @@ def _value(sess: Any, name: str) -> Any:
     return holder.read()
 
 
-def _source(graph: Any, node: Any) -> str:
-    nodes = {item.name: item for item in graph.node}
+def _source(nodes: dict[str, Any], node: Any) -> str:
+    """The variable that a read reads, through identities."""
     name = _node_name(node.input[0])
     while name in nodes and nodes[name].op == "Identity":
         name = _node_name(nodes[name].input[0])
@@ -121,11 +122,12 @@ def remove_training_nodes(input_graph: Any, protected_nodes: Sequence[str] | Non
     graph = importer.as_message(input_graph, protos.GraphDef, "input_graph")
     protected = set(protected_nodes or ())
     control = {_node_name(text) for node in graph.node for text in node.input if text.startswith("^")}
+    references = {node.name for node in graph.node if node.op in ("VariableV2", "Variable", "Switch")}
     dropped: dict[str, str] = {}
     for node in graph.node:
         if node.op not in _PASSING_OPS or node.name in protected or node.name in control or len(node.input) != 1:
             continue
-        if node.op in _TRAINING_OPS or not _is_reference(graph, node):
+        if node.op in _TRAINING_OPS or _node_name(node.input[0]) not in references:
             dropped[node.name] = node.input[0]
     result = protos.GraphDef()
     for node in graph.node:
@@ -142,11 +144,6 @@ def remove_training_nodes(input_graph: Any, protected_nodes: Sequence[str] | Non
     result.versions.CopyFrom(graph.versions)
     result.library.CopyFrom(graph.library)
     return result
-
-
-def _is_reference(graph: Any, node: Any) -> bool:
-    source = _node_name(node.input[0])
-    return any(item.name == source and item.op in ("VariableV2", "Variable", "Switch") for item in graph.node)
 
 
 def must_run_on_cpu(node: Any, pin_variables_on_cpu: bool = False) -> bool:

@@ -1,0 +1,38 @@
+"""What the data scripts share: splitting, and writing `train.npz` and `test.npz`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+Arrays = dict[str, "np.ndarray[Any, Any]"]
+Make = Callable[["np.random.Generator", int], Arrays]
+
+
+def split(make: Make, train_rows: int, test_rows: int, seed: int = 0) -> tuple[Arrays, Arrays]:
+    """Training and held-out data, drawn one after the other from one seeded generator."""
+    random = np.random.default_rng(seed)
+    return make(random, train_rows), make(random, test_rows)
+
+
+def write(folder: str | os.PathLike[str], parts: Mapping[str, Arrays]) -> list[str]:
+    """Writes `FOLDER/PART.npz` for each part; gives the paths."""
+    os.makedirs(folder, exist_ok=True)
+    paths = []
+    for name, arrays in parts.items():
+        path = os.path.join(folder, f"{name}.npz")
+        np.savez(path, **arrays)  # type: ignore[arg-type]
+        paths.append(path)
+    return paths
+
+
+def main(make: Make, train_rows: int, test_rows: int) -> None:
+    """The command line of a data script: one argument, the folder."""
+    if len(sys.argv) != 2:
+        sys.exit(f"usage: python -m sgtool.sample_models.{os.path.basename(sys.argv[0])[:-3]} FOLDER")
+    train, test = split(make, train_rows, test_rows)
+    sys.stdout.write("\n".join(write(sys.argv[1], {"train": train, "test": test})) + "\n")
