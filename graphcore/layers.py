@@ -18,7 +18,7 @@ from .default import GraphKeys, add_to_collection
 from .errors import InvalidValueError
 from .initializers import Ones, Zeros
 from .op import raw_ops
-from .ops import nn, nn_conv, nn_pool
+from .ops import nn, nn_conv, nn_norm, nn_pool
 from .ops.array_shape import tf_reshape, tf_shape
 from .variable_scope import get_variable, variable_scope
 
@@ -351,7 +351,7 @@ def batch_normalization(
         beta = variable("beta", center, beta_initializer or Zeros(), trainable)
         moving_mean = variable("moving_mean", True, moving_mean_initializer or Zeros(), False)
         moving_variance = variable("moving_variance", True, moving_variance_initializer or Ones(), False)
-        mean, variance = nn.moments(inputs, axes)
+        mean, variance = nn_norm.moments(inputs, axes)
         used = [
             smart_cond(training, lambda new=new: raw_ops.Identity(new), lambda old=old: old.value())
             for new, old in ((mean, moving_mean), (variance, moving_variance))
@@ -368,7 +368,7 @@ def batch_normalization(
         def shaped(value: Any) -> Any:
             return value if axis % rank == rank - 1 or value is None else tf_reshape(value, broadcast)
 
-        return nn.batch_normalization(
+        return nn_norm.batch_normalization(
             inputs,
             shaped(used[0]),
             shaped(used[1]),

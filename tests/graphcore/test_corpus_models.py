@@ -1,0 +1,33 @@
+"""Published models load, restore, and compute what TensorFlow recorded; recorded training steps too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from corpus_files import model_folders
+from corpus_runs import Model
+
+from sgtool.graphcore.compiler import Options
+
+MODELS = ("siamese_v2", "mtcnn_pnet", "t2o_ae0", "t2o_fc", "t2o_gru", "t2o_lstm", "t2o_regression", "lenet")
+TRAINED = ("siamese_v2", "mtcnn_pnet", "t2o_regression")
+
+
+@pytest.mark.parametrize("folder", model_folders(*MODELS))
+def test_a_model_agrees_with_tensorflow(folder: Path) -> None:
+    lines = Model(folder).run()
+    assert not lines, "\n".join(lines)
+
+
+@pytest.mark.parametrize("folder", model_folders(*MODELS))
+def test_a_model_agrees_without_any_compiler_pass(folder: Path) -> None:
+    options = Options(fold=False, simplify=False, free=False, reuse=False, specialize=False)
+    lines = Model(folder, options=options).run()
+    assert not lines, "\n".join(lines)
+
+
+@pytest.mark.parametrize("folder", model_folders(*TRAINED))
+def test_a_recorded_training_step_agrees(folder: Path) -> None:
+    lines = Model(folder).train()
+    assert not lines, "\n".join(lines)
