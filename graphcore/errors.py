@@ -127,7 +127,8 @@ def at_operation(error: Exception, operation: Operation, inputs: tuple[Any, ...]
     lines = [text, f"\t [[node {operation.name} (op: {operation.type}){f', defined at {where}' if where else ''}]]"]
     if shapes:
         lines.append(f"\t inputs: {shapes}")
-    located = kind("\n".join(lines), **fields, node=operation.name, op=operation.type)
+    fields |= {"node": operation.name, "op": operation.type}
+    located = kind("\n".join(lines), **fields)
     located.op, located.node_def = operation, operation.node_def
     return located
 
