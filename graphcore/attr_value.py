@@ -65,6 +65,7 @@ def to_proto(value: Any, kind: str = "") -> Any:
 def fill(proto: Any, value: Any, kind: str = "") -> None:
     """Sets the AttrValue message `proto` to a decoded value."""
     if isinstance(value, list):
+        proto.ClearField("list")  # the message may be a copy that has the items already
         proto.list.SetInParent()
         for item in value:
             _append(proto.list, item)
