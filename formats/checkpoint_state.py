@@ -344,10 +344,11 @@ def _is_state(path: str) -> bool:
 def _not_found(name: str, search: _Search) -> MissingFileError:
     """The error that lists what was looked for, and what lies there."""
     folder = name if files.is_directory(name) else os.path.dirname(name) or "."
+    where = "The current directory" if folder == "." else f"The directory {folder}"
     found: list[str] = []
     if files.is_directory(folder):
         found = [one for one in files.list_directory(folder) if not files.is_temporary(one)]
-        there = f"{folder} holds:{bullets(found, 20)}" if found else f"{folder} is empty."
+        there = f"{where} holds:{bullets(found, 20)}" if found else f"{where} is empty."
     else:
         there = f"The directory {folder} does not exist."
     what = "is not part of a checkpoint" if files.is_file(name) else "is not a checkpoint"

@@ -298,6 +298,8 @@ from .variables import (
     moving_average_variables as moving_average_variables,
     report_uninitialized_variables as report_uninitialized_variables,
     resource_variables_enabled as resource_variables_enabled,
+    tables_initializer as initialize_all_tables,
+    tables_initializer as tables_initializer,
     trainable_variables as trainable_variables,
     variables_initializer as variables_initializer,
     variables_initializer as initialize_variables,

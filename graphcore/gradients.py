@@ -24,6 +24,10 @@ from .operation import Operation, Tensor
 from .tensor_shape import TensorShape
 
 
+# Their zeros must be alive on the untaken branch only, which their gradient functions see to.
+_TAKE_NONE = frozenset({"Switch", "RefSwitch"})
+
+
 class AggregationMethod:
     """How several gradients of one tensor are added; every method gives the same sum here."""
 
@@ -200,7 +204,7 @@ class _Builder:
         if function is None:
             return
         for index, grad in enumerate(out_grads):
-            if grad is None and _is_trainable(outputs[index]):
+            if grad is None and operation.type not in _TAKE_NONE and _is_trainable(outputs[index]):
                 # A gradient function may rely on all of its arguments.
                 out_grads[index] = self._zeros(outputs[index])
         with name_scope(f"{operation.name}_grad"), _colocation(operation, self.colocate):

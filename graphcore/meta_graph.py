@@ -124,6 +124,7 @@ def export_meta_graph(
             node.device = ""
     if not meta.meta_info_def.tensorflow_version:
         meta.meta_info_def.tensorflow_version = TENSORFLOW_VERSION
+        meta.meta_info_def.tensorflow_git_version = "sgtool"
     meta.meta_info_def.stripped_default_attrs = strip_default_attrs
     if not meta.meta_info_def.stripped_op_list.op:
         add_op_list(meta, graph)

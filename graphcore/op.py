@@ -232,6 +232,7 @@ _FLAGS = {
     "elementwise",
     "no_grad",
     "stateful",
+    "undefined_grad",
 }
 
 

@@ -30,7 +30,8 @@ class Op:
             or None), or to a list of them where the op has several outputs or a list output.
         grad_fn: From (operation, *output gradients) to the gradients of the inputs, built out of
             TensorFlow ops; None for an input without one.
-        no_grad: Why the op has no gradient, or None.
+        no_grad: Why the op has no gradient, or None; gradients stop there.
+        undefined_grad: Why TensorFlow defines none, or None; asking for it is an error, as there.
         elementwise: Whether the kernel is element-wise and takes `out=`, so that a dead input's
             buffer can be reused.
     """
@@ -51,12 +52,14 @@ class Op:
         aggregate: bool = False,
         allows_uninitialized_input: bool = False,
         no_grad: str | None = None,
+        undefined_grad: str | None = None,
     ) -> None:
         self.name = name
         self.kernel = kernel
         self.takes_ctx = stateful if ctx is None else ctx
         self.elementwise = elementwise
         self.no_grad = no_grad
+        self.undefined_grad = undefined_grad
         self.shape_fn: Callable[..., Any] | None = None
         self.grad_fn: Callable[..., Any] | None = None
         self.specialize_fn: Callable[..., Any] | None = None
@@ -203,7 +206,8 @@ def gradient_function(node: Any) -> Callable[..., Any] | None:
     if op is None and override is not None:
         raise NotFoundError(f"The gradient '{name}' that operation '{node.name}' asks for is not registered")
     if op is None or (op.grad_fn is None and op.no_grad is None):
-        raise LookupError(f"No gradient defined for operation '{node.name}' (op type: {node.type})")
+        reason = f": {op.undefined_grad}" if op is not None and op.undefined_grad else ""
+        raise LookupError(f"No gradient defined for operation '{node.name}' (op type: {node.type}){reason}")
     return op.grad_fn
 
 

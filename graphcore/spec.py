@@ -32,7 +32,7 @@ import yaml
 
 from ..formats import files
 from ..formats.errors import OpError, did_you_mean
-from . import initializers, registry, variable_scope
+from . import initializers, registry
 from .default import GraphKeys
 from .dtypes import as_dtype
 from .errors import InvalidValueError
@@ -40,6 +40,7 @@ from .graph import Graph
 from .op import raw_ops
 from .operation import Operation, Tensor
 from .random_seed import set_random_seed
+from .variable_scope import get_or_create_global_step, get_variable
 from .variables import Variable
 
 SECTIONS = ("summary", "parameters", "inputs", "variables", "nodes", "loss", "optimizer", "outputs", "collections")
@@ -232,7 +233,7 @@ class _Builder:
         shape = options.get("shape")
         if shape is not None and any(dim is None for dim in shape):
             raise self.error(line, f"{where}.shape", "a variable's dimensions are numbers")
-        return variable_scope.get_variable(
+        return get_variable(
             name,
             None if "value" in entry else shape,
             as_dtype(options.get("dtype", "float32")),
@@ -348,7 +349,7 @@ class _Builder:
         if functions:
             if value in self.named or value.rpartition(":")[0] in self.named:
                 return self.tensor(value, entry, key, where)
-            if "." in value and _resolve(value) is not None:
+            if "." in value and inspect.ismodule(_resolve(value.partition(".")[0])):
                 return self.function(value, entry, key, where)
             if key.endswith("initializer"):
                 return self.initializer(value, _as_entry(entry, key), where)
@@ -437,7 +438,7 @@ class _Builder:
                 )
         try:
             optimizer = make(**options)
-            optimizer.minimize(losses[0], global_step=variable_scope.get_or_create_global_step())
+            optimizer.minimize(losses[0], global_step=get_or_create_global_step())
         except (OpError, TypeError, ValueError, LookupError) as error:
             raise self.error(line, "optimizer", str(error)) from error
 

@@ -767,6 +767,12 @@ def local_variables_initializer() -> Operation:
     return variables_initializer(local_variables())
 
 
+def tables_initializer(name: str = "init_all_tables") -> Operation:
+    """An operation that initializes all look-up tables."""
+    found = get_collection(GraphKeys.TABLE_INITIALIZERS)
+    return group(*found, name=name) if found else no_op(name=name)
+
+
 def is_variable_initialized(variable: Any) -> Any:
     """A boolean tensor: whether the variable has a value."""
     if isinstance(variable, ResourceVariable):

@@ -68,6 +68,7 @@ for _merging in (merge_op, ref_merge):
     _merging.shape(_merge_shape)
 
 
+@ref_switch.grad
 @switch_op.grad
 def _(node: Any, false_grad: Any, true_grad: Any) -> Any:
     """Outside of loops: a Merge of both sides' gradients, the untaken one's zeros."""
@@ -83,6 +84,7 @@ def _(node: Any, false_grad: Any, true_grad: Any) -> Any:
     return [raw_ops.Merge(sides).output, None]
 
 
+@ref_merge.grad
 @merge_op.grad
 def _(node: Any, dy: Any, _: Any) -> Any:
     """Each side's gradient where that side was taken."""
