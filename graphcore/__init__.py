@@ -79,9 +79,9 @@ from .gradients import (
     UnconnectedGradients as UnconnectedGradients,
     gradients as gradients,
     hessians as hessians,
-    not_differentiable as no_gradient,
     not_differentiable as NoGradient,
     not_differentiable as NotDifferentiable,
+    not_differentiable as no_gradient,
 )
 from .graph import Graph as Graph
 from .importer import import_graph_def as import_graph_def
@@ -301,8 +301,8 @@ from .variables import (
     tables_initializer as initialize_all_tables,
     tables_initializer as tables_initializer,
     trainable_variables as trainable_variables,
-    variables_initializer as variables_initializer,
     variables_initializer as initialize_variables,
+    variables_initializer as variables_initializer,
 )
 
 # What scripts check before they use a feature; the API is 1.15's.

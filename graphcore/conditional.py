@@ -106,7 +106,11 @@ class CondContext:
             with value.graph.control_dependencies([value]):
                 pivot: Tensor = raw_ops.Identity(self.pivot)
                 return pivot
-        tensor = convert_to_tensor(value, as_ref=True) if not isinstance(value, IndexedSlices) else convert_to_tensor(value)
+        tensor = (
+            convert_to_tensor(value, as_ref=True)
+            if not isinstance(value, IndexedSlices)
+            else convert_to_tensor(value)
+        )
         return self.AddValue(tensor)
 
     def to_proto(self, export_scope: str | None = None) -> Any:
@@ -188,7 +192,10 @@ def cond(
     with name_scope(name, "cond", [pred]):
         pred = convert_to_tensor(pred, name="pred")
         false_pivot, true_pivot = raw_ops.Switch(pred, pred)
-        pivots = {1: raw_ops.Identity(true_pivot, name="switch_t"), 0: raw_ops.Identity(false_pivot, name="switch_f")}
+        pivots = {
+            1: raw_ops.Identity(true_pivot, name="switch_t"),
+            0: raw_ops.Identity(false_pivot, name="switch_f"),
+        }
         pred = raw_ops.Identity(pred, name="pred_id")
         results: dict[int, Any] = {}
         tensors: dict[int, list[Tensor]] = {}
@@ -204,10 +211,16 @@ def cond(
         if results[1] is None:
             return merged[0].op
         outputs = [
-            value.op if isinstance(leaf, Operation) else value for value, leaf in zip(merged, _flatten(results[1]))
+            value.op if isinstance(leaf, Operation) else value
+            for value, leaf in zip(merged, _flatten(results[1]))
         ]
         structured = _rebuild(results[1], outputs)
-        if not strict and isinstance(structured, (list, tuple)) and len(structured) == 1 and not hasattr(structured, "_fields"):
+        if (
+            not strict
+            and isinstance(structured, (list, tuple))
+            and len(structured) == 1
+            and not hasattr(structured, "_fields")
+        ):
             return structured[0]
         return structured
 
@@ -221,18 +234,22 @@ def _merge(false: Tensor, true: Tensor) -> Any:
 def _check_branches(results: dict[int, Any], tensors: dict[int, list[Tensor]]) -> None:
     if (results[1] is None) != (results[0] is None) or len(tensors[1]) != len(tensors[0]):
         raise InvalidValueError(
-            f"true_fn and false_fn must return the same number of outputs, not {len(tensors[1])} and {len(tensors[0])}"
+            f"true_fn and false_fn must return the same number of outputs, not {len(tensors[1])} and "
+            f"{len(tensors[0])}"
             if results[1] is not None and results[0] is not None
             else "true_fn and false_fn must both return outputs, or both None"
         )
     for true, false in zip(tensors[1], tensors[0]):
         if true.dtype.base_dtype != false.dtype.base_dtype:
             raise InvalidValueError(
-                f"Outputs of true_fn and false_fn must have the same type: {true.dtype.name}, {false.dtype.name}"
+                f"Outputs of true_fn and false_fn must have the same type: {true.dtype.name}, "
+                f"{false.dtype.name}"
             )
 
 
-def smart_cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], name: str | None = None) -> Any:
+def smart_cond(
+    pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], name: str | None = None
+) -> Any:
     """As `cond`, but builds one branch only where `pred` is known now.
 
     Args:

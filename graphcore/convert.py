@@ -46,7 +46,7 @@ def as_array(value: Any, dtype: DType | None = None, shape: Sequence[int] | None
         raise InvalidValueError("None values not supported.")
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
-        if dtype is not None and dtype.np != object and array.dtype != object:
+        if dtype is not None and dtype.np.kind != "O" and array.dtype.kind != "O":
             array = array.astype(dtype.np, copy=False)
     else:
         array = _from_python(value, dtype)
@@ -82,21 +82,29 @@ def _from_python(value: Any, dtype: DType | None) -> np.ndarray:
         for item in _leaves(value):
             is_wrong_bool = isinstance(item, (bool, np.bool_)) and dtype._info.kind != "bool"
             if not isinstance(item, expected) or is_wrong_bool:
-                raise InvalidTypeError(f"Expected {dtype.name}, got {item!r} of type '{type(item).__name__}' instead.")
+                raise InvalidTypeError(
+                    f"Expected {dtype.name}, got {item!r} of type '{type(item).__name__}' instead."
+                )
     if isinstance(value, Dimension):
         value = value.value
     elif isinstance(value, (list, tuple)) and any(isinstance(item, Dimension) for item in value):
         value = [item.value if isinstance(item, Dimension) else item for item in value]
-    strings = (dtype is not None and dtype.name == "string") or isinstance(next(_leaves(value), None), (str, bytes))
+    strings = (dtype is not None and dtype.name == "string") or isinstance(
+        next(_leaves(value), None), (str, bytes)
+    )
     try:
         array = np.array(value, dtype=object if strings else (None if dtype is None else dtype.np))
     except OverflowError as error:
-        raise InvalidValueError(f"{value!r} is outside the range of {dtype.name if dtype else 'int64'}") from error
+        raise InvalidValueError(
+            f"{value!r} is outside the range of {dtype.name if dtype else 'int64'}"
+        ) from error
     except (TypeError, ValueError) as error:
         raise InvalidValueError(f"Argument must be a dense tensor: {value!r} - {error}") from error
     if array.dtype == object and not strings:
-        raise InvalidTypeError(f"Failed to convert object of type {type(value)} to Tensor. Contents: {value!r}. "
-                               "Consider casting elements to a supported type.")
+        raise InvalidTypeError(
+            f"Failed to convert object of type {type(value)} to Tensor. Contents: {value!r}. "
+            "Consider casting elements to a supported type."
+        )
     if dtype is None:
         if array.dtype == np.float64:
             array = array.astype(np.float32)
@@ -171,7 +179,9 @@ def _quantized_proto(array: np.ndarray, dtype: DType) -> Any:
     return tensor_proto.from_array(array, dtype._info)
 
 
-def register_tensor_conversion_function(base_type: Any, conversion_func: Conversion, priority: int = 100) -> None:
+def register_tensor_conversion_function(
+    base_type: Any, conversion_func: Conversion, priority: int = 100
+) -> None:
     """Registers how objects of `base_type` (a type or tuple of types) become tensors.
 
     Args:
@@ -219,7 +229,8 @@ def convert_to_tensor(
     if isinstance(value, Tensor):
         if wanted is not None and not wanted.is_compatible_with(value.dtype):
             raise InvalidValueError(
-                f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {value.dtype.name}: {str(value)!r}"
+                f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype "
+                f"{value.dtype.name}: {str(value)!r}"
             )
         return value
     for _, types, function in _conversions:
@@ -237,13 +248,18 @@ def convert_to_tensor(
             continue
         if wanted is not None and not wanted.is_compatible_with(result.dtype):
             raise InvalidValueError(
-                f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {result.dtype.name}: {value!r}"
+                f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype "
+                f"{result.dtype.name}: {value!r}"
             )
         return result
-    raise InvalidTypeError(f"Cannot convert {value!r} with type {type(value)} to Tensor: no conversion function registered.")
+    raise InvalidTypeError(
+        f"Cannot convert {value!r} with type {type(value)} to Tensor: no conversion function registered."
+    )
 
 
-def convert_n_to_tensor(values: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> list[Any]:
+def convert_n_to_tensor(
+    values: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> list[Any]:
     """Each of `values` as a tensor, named `NAME_0`, `NAME_1`, ..."""
     return [
         convert_to_tensor(value, dtype, f"{name}_{index}" if name else None, as_ref=as_ref)
@@ -251,11 +267,15 @@ def convert_n_to_tensor(values: Any, dtype: Any = None, name: str | None = None,
     ]
 
 
-def _convert_constant(value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Any:
+def _convert_constant(
+    value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
+) -> Any:
     return constant(value, dtype, name=name or "Const")
 
 
-def _convert_shape(value: TensorShape, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Any:
+def _convert_shape(
+    value: TensorShape, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
+) -> Any:
     if not value.is_fully_defined():
         raise InvalidValueError(f"Cannot convert a partially known TensorShape to a Tensor: {value}")
     return constant(value.as_list(), dtype or int32, shape=[len(value)], name=name or "shape_as_tensor")
@@ -267,7 +287,9 @@ def _contains_tensor(value: Any) -> bool:
     return isinstance(value, Tensor) or hasattr(value, "_as_graph_element")
 
 
-def _convert_list(value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Any:
+def _convert_list(
+    value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
+) -> Any:
     """A list with tensors in it is packed; any other is a constant."""
     if not _contains_tensor(value):
         return constant(value, dtype, name=name or "Const")
@@ -288,7 +310,10 @@ def _dtype_within(value: Any) -> DType | None:
 
 
 def _pack(value: Any, dtype: DType | None, name: str) -> Any:
-    items = [_pack(item, dtype, name) if _contains_tensor(item) and isinstance(item, (list, tuple)) else item for item in value]
+    items = [
+        _pack(item, dtype, name) if _contains_tensor(item) and isinstance(item, (list, tuple)) else item
+        for item in value
+    ]
     pack: Any = registry.find("Pack")
     return pack([convert_to_tensor(item, dtype) for item in items], name=name)
 

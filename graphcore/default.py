@@ -64,7 +64,7 @@ def graph_of(values: Sequence[Any], graph: Graph | None = None) -> Graph:
     return graph or get_default_graph()
 
 
-class name_scope:  # noqa: N801  TensorFlow's name
+class name_scope:
     """`tf.name_scope(name, default_name=None, values=None)`: a scope for names.
 
     Checks that all `values` are of one graph and makes that the default inside.

@@ -44,7 +44,7 @@ class DType:
     @property
     def as_numpy_dtype(self) -> Any:
         """The NumPy scalar type (`np.float32`), or `object` for strings and handles."""
-        return np.object_ if self.np == object else self.np.type
+        return np.object_ if self.np.kind == "O" else self.np.type
 
     @property
     def is_numpy_compatible(self) -> bool:

@@ -121,10 +121,15 @@ def at_operation(error: Exception, operation: Operation, inputs: tuple[Any, ...]
         kind = ResourceExhaustedError if isinstance(error, MemoryError) else InvalidArgumentError
         text, fields = _describe(error, inputs), {}
     shapes = ", ".join(
-        f"{value.dtype}{list(value.shape)}" for value in inputs if hasattr(value, "shape") and hasattr(value, "dtype")
+        f"{value.dtype}{list(value.shape)}"
+        for value in inputs
+        if hasattr(value, "shape") and hasattr(value, "dtype")
     )
     where = operation.defined_at
-    lines = [text, f"\t [[node {operation.name} (op: {operation.type}){f', defined at {where}' if where else ''}]]"]
+    lines = [
+        text,
+        f"\t [[node {operation.name} (op: {operation.type}){f', defined at {where}' if where else ''}]]",
+    ]
     if shapes:
         lines.append(f"\t inputs: {shapes}")
     fields |= {"node": operation.name, "op": operation.type}

@@ -15,7 +15,10 @@ _expansions: list[tuple[Any, Any, Any, Any]] = []
 
 
 def register_session_run_conversion_functions(
-    tensor_type: type, fetch_function: Any, feed_function: Any = None, feed_function_for_partial_run: Any = None
+    tensor_type: type,
+    fetch_function: Any,
+    feed_function: Any = None,
+    feed_function_for_partial_run: Any = None,
 ) -> None:
     """Teaches `Session.run` to fetch and feed objects of `tensor_type`.
 
@@ -46,9 +49,12 @@ class FetchMapper:
         self._index: dict[Tensor | Operation, int] = {}
         self._build = self._visit(fetches)
         self.elements: list[Tensor | Operation] = list(self._index)
-        self.is_single = len(self.elements) == 1 and not isinstance(fetches, (list, tuple, dict)) and not any(
-            isinstance(fetches, row[0]) for row in _expansions
-        ) and not hasattr(fetches, "_fetch_parts")
+        self.is_single = (
+            len(self.elements) == 1
+            and not isinstance(fetches, (list, tuple, dict))
+            and not any(isinstance(fetches, row[0]) for row in _expansions)
+            and not hasattr(fetches, "_fetch_parts")
+        )
 
     def build(self, values: Sequence[Any]) -> Any:
         """The structure with `values` in the places of its elements."""
@@ -86,15 +92,20 @@ class FetchMapper:
             element = self._graph.as_graph_element(fetch)
         except TypeError as error:
             raise InvalidTypeError(
-                f"Fetch argument {fetch!r} has invalid type {type(fetch)}, must be a string or Tensor. ({error})"
+                f"Fetch argument {fetch!r} has invalid type {type(fetch)}, must be a string or Tensor. "
+                f"({error})"
             ) from error
         except MissingNameError as error:
             raise InvalidValueError(
                 f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error})", **error.fields
             ) from error
         except ValueError as error:
-            raise InvalidValueError(f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error})") from error
+            raise InvalidValueError(
+                f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error})"
+            ) from error
         if not self._graph.is_fetchable(element):
-            raise InvalidValueError(f"Operation '{getattr(element, 'op', element).name}' has been marked as not fetchable.")
+            raise InvalidValueError(
+                f"Operation '{getattr(element, 'op', element).name}' has been marked as not fetchable."
+            )
         index = self._index.setdefault(element, len(self._index))
         return lambda values: values[index]

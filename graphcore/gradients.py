@@ -23,7 +23,6 @@ from .op import raw_ops
 from .operation import Operation, Tensor
 from .tensor_shape import TensorShape
 
-
 # Their zeros must be alive on the untaken branch only, which their gradient functions see to.
 _TAKE_NONE = frozenset({"Switch", "RefSwitch"})
 
@@ -119,7 +118,8 @@ def _seed(y: Tensor, grad: Any, colocate: bool) -> Any:
         grad = convert_to_tensor_or_indexed_slices(grad, name="grad_ys")
         if grad.dtype.base_dtype != dtype and not (dtype.is_integer or dtype.name in ("resource", "variant")):
             raise InvalidTypeError(
-                f"Gradient type {grad.dtype.name} generated for {y.name} does not match the type {dtype.name} of y"
+                f"Gradient type {grad.dtype.name} generated for {y.name} does not match the type "
+                f"{dtype.name} of y"
             )
         if isinstance(grad, Tensor):
             y.get_shape().assert_is_compatible_with(grad.get_shape())
@@ -178,7 +178,11 @@ class _Builder:
             self.grads.setdefault(y, []).append(seed)
         x_set, stop_set = set(xs), set(stops)
         # Later operations first: the order in which TensorFlow's queue, too, tends to work.
-        ready = [(-op._id, op) for op in dict.fromkeys(y.op for y in ys) if op in between and not pending.get(op, 0)]
+        ready = [
+            (-op._id, op)
+            for op in dict.fromkeys(y.op for y in ys)
+            if op in between and not pending.get(op, 0)
+        ]
         heapq.heapify(ready)
         while ready:
             _, operation = heapq.heappop(ready)
@@ -191,7 +195,9 @@ class _Builder:
                         heapq.heappush(ready, (-producer._id, producer))
         return [self._sum(x) for x in xs]
 
-    def _differentiate(self, operation: Operation, between: set[Operation], xs: set[Tensor], stops: set[Tensor]) -> None:
+    def _differentiate(
+        self, operation: Operation, between: set[Operation], xs: set[Tensor], stops: set[Tensor]
+    ) -> None:
         outputs = operation.outputs
         out_grads = [self._sum(tensor) for tensor in outputs]
         if all(grad is None for grad in out_grads):
@@ -212,7 +218,8 @@ class _Builder:
             in_grads = list(result) if isinstance(result, (list, tuple)) else [result]
             if len(in_grads) != len(inputs):
                 raise InvalidValueError(
-                    f"Num gradients {len(in_grads)} generated for op {operation.node_def} do not match num inputs {len(inputs)}"
+                    f"Num gradients {len(in_grads)} generated for op {operation.node_def} do not match "
+                    f"num inputs {len(inputs)}"
                 )
             if self.gate and sum(grad is not None for grad in in_grads) > 1:
                 in_grads = _tuple(in_grads)
@@ -224,7 +231,8 @@ class _Builder:
                     grad.set_shape(tensor.get_shape())
                 except ValueError as error:
                     raise InvalidValueError(
-                        f"Incompatible shapes between op input and calculated input gradient. Forward operation: "
+                        "Incompatible shapes between op input and calculated input gradient. Forward "
+                        "operation: "
                         f"{operation.name}. Input index: {inputs.index(tensor)}. Original input shape: "
                         f"{tensor.get_shape()}. Calculated input gradient shape: {grad.get_shape()}"
                     ) from error
@@ -234,7 +242,9 @@ class _Builder:
         with name_scope(f"{tensor.op.name}_grad"):
             static = tensor.get_shape()
             if static.is_fully_defined():
-                return constant(np.zeros((), tensor.dtype.base_dtype.np), shape=static.as_list(), name="zeros")
+                return constant(
+                    np.zeros((), tensor.dtype.base_dtype.np), shape=static.as_list(), name="zeros"
+                )
             return raw_ops.ZerosLike(tensor)
 
     def _sum(self, tensor: Tensor) -> Any:
@@ -271,8 +281,10 @@ def _tuple(grads: list[Any]) -> list[Any]:
         gate = get_default_graph().add_node("NoOp", [], {}, "tuple/group_deps")
     with get_default_graph().control_dependencies([gate]):
         return [
-            None if grad is None
-            else grad._rebuilt(raw_ops.Identity(grad.values)) if isinstance(grad, IndexedSlices)
+            None
+            if grad is None
+            else grad._rebuilt(raw_ops.Identity(grad.values))
+            if isinstance(grad, IndexedSlices)
             else raw_ops.Identity(grad)
             for grad in grads
         ]

@@ -13,8 +13,7 @@ from typing import Any
 
 from ..formats import protos
 from ..formats.errors import did_you_mean
-from . import attr_value, op_def as op_defs, registry, shape_inference
-from . import device as devices
+from . import attr_value, device as devices, op_def as op_defs, registry, shape_inference
 from .dtypes import DType
 from .errors import InvalidTypeError, InvalidValueError, MissingNameError
 from .op_def import OpDef
@@ -120,7 +119,9 @@ class Graph:
                 raise InvalidValueError(f"'{full}' is not a valid node name")
             for tensor in inputs:
                 if tensor.graph is not self:
-                    raise InvalidValueError(f"Tensor {tensor} is not from the same graph as operation '{full}'.")
+                    raise InvalidValueError(
+                        f"Tensor {tensor} is not from the same graph as operation '{full}'."
+                    )
             attrs = dict(attrs)
             for key, value in scopes.attrs.items():
                 attrs.setdefault(key, value)
@@ -131,7 +132,15 @@ class Graph:
             if scopes.container and "container" in attrs and not attrs["container"]:
                 attrs["container"] = scopes.container.encode()
             operation = Operation(
-                self, full, type_, list(inputs), self._control_inputs_for(inputs), attrs, scopes.device, None, definition
+                self,
+                full,
+                type_,
+                list(inputs),
+                self._control_inputs_for(inputs),
+                attrs,
+                scopes.device,
+                None,
+                definition,
             )
             self._names.setdefault(full.lower(), 1)
             try:
@@ -217,7 +226,9 @@ class Graph:
         assert isinstance(found, Tensor)
         return found
 
-    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Tensor | Operation:
+    def as_graph_element(
+        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> Tensor | Operation:
         """The tensor or operation that `obj` names or converts to.
 
         Raises:
@@ -264,9 +275,7 @@ class Graph:
                     name=name,
                 ) from None
         if colon and name.partition(":")[2].isdigit():
-            raise InvalidValueError(
-                f"Name '{name}' appears to refer to a Tensor, not a Operation."
-            )
+            raise InvalidValueError(f"Name '{name}' appears to refer to a Tensor, not a Operation.")
         operation = self._operations.get(name)
         if operation is None:
             raise MissingNameError(
@@ -418,7 +427,9 @@ class Graph:
             if device_name_or_function is None:
                 scopes.device_functions = []
             name = device_name_or_function
-            scopes.device = devices.merge(old, name if name is None or isinstance(name, str) else name.to_string())
+            scopes.device = devices.merge(
+                old, name if name is None or isinstance(name, str) else name.to_string()
+            )
         try:
             yield
         finally:
@@ -431,7 +442,9 @@ class Graph:
         old, old_device = scopes.colocation, scopes.device
         if op is None:
             if not ignore_existing:
-                raise InvalidValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
+                raise InvalidValueError(
+                    "Trying to reset colocation (op is None) but ignore_existing is not True"
+                )
             scopes.colocation = []
         else:
             element = self.as_graph_element(getattr(op, "op", op))

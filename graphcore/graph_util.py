@@ -72,7 +72,9 @@ def convert_variables_to_constants(
         if chosen and node.name not in (variable_names_blacklist or ()):
             frozen[node.name] = _value(sess, node.name)
     nodes = {node.name: node for node in graph.node}
-    reads = {node.name for node in graph.node if node.op == "ReadVariableOp" and _source(nodes, node) in frozen}
+    reads = {
+        node.name for node in graph.node if node.op == "ReadVariableOp" and _source(nodes, node) in frozen
+    }
     result = protos.GraphDef()
     for node in graph.node:
         target = result.node.add()
@@ -125,7 +127,12 @@ def remove_training_nodes(input_graph: Any, protected_nodes: Sequence[str] | Non
     references = {node.name for node in graph.node if node.op in ("VariableV2", "Variable", "Switch")}
     dropped: dict[str, str] = {}
     for node in graph.node:
-        if node.op not in _PASSING_OPS or node.name in protected or node.name in control or len(node.input) != 1:
+        if (
+            node.op not in _PASSING_OPS
+            or node.name in protected
+            or node.name in control
+            or len(node.input) != 1
+        ):
             continue
         if node.op in _TRAINING_OPS or _node_name(node.input[0]) not in references:
             dropped[node.name] = node.input[0]

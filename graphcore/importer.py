@@ -11,8 +11,7 @@ from typing import Any
 
 from ..formats import protos
 from ..formats.errors import bullets, did_you_mean
-from . import attr_value, op_def, registry
-from . import device as devices
+from . import attr_value, device as devices, op_def, registry
 from .convert import convert_to_tensor
 from .default import get_default_graph, name_scope
 from .errors import InvalidTypeError, InvalidValueError
@@ -196,7 +195,8 @@ class Importer:
                 inputs.append(source.output(position))
             except IndexError:
                 self.problems.append(
-                    f"Node '{node.name}': Connecting to invalid output {position} of source node {name} which has "
+                    f"Node '{node.name}': Connecting to invalid output {position} of source node {name} "
+                    "which has "
                     f"{source.num_outputs} outputs."
                 )
 
@@ -205,7 +205,9 @@ class Importer:
         return tensor
 
     def _unknown(self, node: Any, name: str) -> None:
-        self.problems.append(f"Node '{node.name}': Unknown input node '{name}'{did_you_mean(name, self.operations)}")
+        self.problems.append(
+            f"Node '{node.name}': Unknown input node '{name}'{did_you_mean(name, self.operations)}"
+        )
 
     def _settle(self, graph_def: Any) -> None:
         """Checks arities, moves colocation groups to the new names, takes the function library over."""
@@ -223,7 +225,9 @@ class Importer:
             )
         if self.problems:
             head = f"{len(self.problems)} problems in the GraphDef:" if len(self.problems) > 1 else ""
-            raise InvalidValueError(head + (bullets(self.problems) if head else self.problems[0]), problems=self.problems)
+            raise InvalidValueError(
+                head + (bullets(self.problems) if head else self.problems[0]), problems=self.problems
+            )
         versions = graph_def.versions
         if versions.producer or self.graph._operations.keys() <= {op.name for op in self.operations.values()}:
             self.graph.versions.producer = min(self.graph.versions.producer, versions.producer)
@@ -236,14 +240,18 @@ class Importer:
     def _check_arity(self, name: str, operation: Operation, definition: op_def.OpDef) -> None:
         try:
             expected = (
-                sum(definition.input_sizes(operation.attr)) if definition.has_list_inputs else len(definition.inputs)
+                sum(definition.input_sizes(operation.attr))
+                if definition.has_list_inputs
+                else len(definition.inputs)
             )
         except Exception as error:
             self.problems.append(f"Node '{name}': {error}")
             return
         given = len(operation._inputs)
         if given != expected and not any(problem.startswith(f"Node '{name}'") for problem in self.problems):
-            self.problems.append(f"Node '{name}' (op: {operation.type}) has {given} inputs, its op takes {expected}")
+            self.problems.append(
+                f"Node '{name}' (op: {operation.type}) has {given} inputs, its op takes {expected}"
+            )
 
     def _move_colocation(self, operation: Operation) -> None:
         groups = attr_value.from_proto(operation._source.attr["_class"])
@@ -273,14 +281,21 @@ class Importer:
             name, colon, index = text.rpartition(":")
             operation = self.operations.get(name if colon else text)
             if operation is None:
-                missing.append(f"Requested return_element '{text}' not found in graph_def.{did_you_mean(name if colon else text, self.operations)}")
+                missing.append(
+                    f"Requested return_element '{text}' not found in "
+                    f"graph_def.{did_you_mean(name if colon else text, self.operations)}"
+                )
             elif colon:
                 try:
                     found.append(operation.output(int(index)))
                 except (IndexError, ValueError):
-                    missing.append(f"Requested return_element '{text}': the node has {operation.num_outputs} outputs")
+                    missing.append(
+                        f"Requested return_element '{text}': the node has {operation.num_outputs} outputs"
+                    )
             else:
                 found.append(operation)
         if missing:
-            raise InvalidValueError(missing[0] if len(missing) == 1 else bullets(missing).lstrip("\n "), missing=missing)
+            raise InvalidValueError(
+                missing[0] if len(missing) == 1 else bullets(missing).lstrip("\n "), missing=missing
+            )
         return found

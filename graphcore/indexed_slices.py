@@ -9,7 +9,7 @@ from .convert import register_tensor_conversion_function
 from .errors import InvalidValueError
 from .op import raw_ops
 
-IndexedSlicesValue = namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])  # noqa: PYI024
+IndexedSlicesValue = namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
 
 
 class IndexedSlices:

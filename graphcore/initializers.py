@@ -15,9 +15,9 @@ import numpy as np
 from .convert import constant
 from .dtypes import as_dtype, float32
 from .errors import InvalidTypeError, InvalidValueError
+from .op import raw_ops
 from .ops import array_create, random
 from .ops.reduction import reduce_sum
-from .op import raw_ops
 
 
 class Initializer:
@@ -70,7 +70,10 @@ class Constant(Initializer):
 
     def __init__(self, value: Any = 0, dtype: Any = float32, verify_shape: bool = False) -> None:
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
-            raise InvalidTypeError(f"Invalid type for initial value: {type(value)} (expected Python scalar, list or tuple of values, or numpy.ndarray).")
+            raise InvalidTypeError(
+                f"Invalid type for initial value: {type(value)} (expected Python scalar, list or tuple "
+                "of values, or numpy.ndarray)."
+            )
         self.value = value
         self.dtype = as_dtype(dtype)
         self._verify_shape = verify_shape
@@ -86,7 +89,9 @@ class Constant(Initializer):
 class RandomUniform(Initializer):
     """Uniform between `minval` and `maxval` (default 1 for integers)."""
 
-    def __init__(self, minval: Any = 0, maxval: Any = None, seed: int | None = None, dtype: Any = float32) -> None:
+    def __init__(
+        self, minval: Any = 0, maxval: Any = None, seed: int | None = None, dtype: Any = float32
+    ) -> None:
         self.minval, self.maxval, self.seed, self.dtype = minval, maxval, seed, as_dtype(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
@@ -97,7 +102,9 @@ class RandomUniform(Initializer):
 class RandomNormal(Initializer):
     """Normal with the given mean and standard deviation."""
 
-    def __init__(self, mean: float = 0.0, stddev: float = 1.0, seed: int | None = None, dtype: Any = float32) -> None:
+    def __init__(
+        self, mean: float = 0.0, stddev: float = 1.0, seed: int | None = None, dtype: Any = float32
+    ) -> None:
         self.mean, self.stddev, self.seed, self.dtype = mean, stddev, seed, as_dtype(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
@@ -108,7 +115,9 @@ class RandomNormal(Initializer):
 class TruncatedNormal(Initializer):
     """Normal, values beyond two standard deviations drawn again."""
 
-    def __init__(self, mean: float = 0.0, stddev: float = 1.0, seed: int | None = None, dtype: Any = float32) -> None:
+    def __init__(
+        self, mean: float = 0.0, stddev: float = 1.0, seed: int | None = None, dtype: Any = float32
+    ) -> None:
         self.mean, self.stddev, self.seed, self.dtype = mean, stddev, seed, as_dtype(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
@@ -161,7 +170,13 @@ class VarianceScaling(Initializer):
         distribution = distribution.lower()
         if distribution not in ("normal", "uniform", "truncated_normal", "untruncated_normal"):
             raise InvalidValueError(f"Invalid `distribution` argument: {distribution}")
-        self.scale, self.mode, self.distribution, self.seed, self.dtype = scale, mode, distribution, seed, as_dtype(dtype)
+        self.scale, self.mode, self.distribution, self.seed, self.dtype = (
+            scale,
+            mode,
+            distribution,
+            seed,
+            as_dtype(dtype),
+        )
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         """Random values."""
@@ -171,7 +186,9 @@ class VarianceScaling(Initializer):
         divisor = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         scale = self.scale / max(1.0, divisor)
         if self.distribution in ("normal", "truncated_normal"):
-            return random.truncated_normal(shape, 0.0, math.sqrt(scale) / _TRUNCATED_STDDEV, dtype, seed=self.seed)
+            return random.truncated_normal(
+                shape, 0.0, math.sqrt(scale) / _TRUNCATED_STDDEV, dtype, seed=self.seed
+            )
         if self.distribution == "untruncated_normal":
             return random.random_normal(shape, 0.0, math.sqrt(scale), dtype, seed=self.seed)
         limit = math.sqrt(3.0 * scale)
@@ -243,7 +260,9 @@ def l2_regularizer(scale: float) -> Any:
     """A function from weights to `scale * sum(weights ** 2) / 2`."""
 
     def regularize(weights: Any, name: str | None = None) -> Any:
-        return raw_ops.Mul(constant(float(scale), weights.dtype.base_dtype), raw_ops.L2Loss(weights), name=name)
+        return raw_ops.Mul(
+            constant(float(scale), weights.dtype.base_dtype), raw_ops.L2Loss(weights), name=name
+        )
 
     return regularize
 
@@ -252,7 +271,9 @@ def l1_regularizer(scale: float) -> Any:
     """A function from weights to `scale * sum(abs(weights))`."""
 
     def regularize(weights: Any, name: str | None = None) -> Any:
-        return raw_ops.Mul(constant(float(scale), weights.dtype.base_dtype), reduce_sum(raw_ops.Abs(weights)), name=name)
+        return raw_ops.Mul(
+            constant(float(scale), weights.dtype.base_dtype), reduce_sum(raw_ops.Abs(weights)), name=name
+        )
 
     return regularize
 

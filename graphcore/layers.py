@@ -137,7 +137,8 @@ def _formats(data_format: str) -> tuple[str, int]:
         return {"channels_last": ("NHWC", -1), "channels_first": ("NCHW", -3)}[data_format]
     except KeyError:
         raise InvalidValueError(
-            f"The `data_format` argument must be one of channels_last, channels_first. Received: {data_format}"
+            "The `data_format` argument must be one of channels_last, channels_first. Received: "
+            f"{data_format}"
         ) from None
 
 
@@ -207,7 +208,9 @@ def conv2d(
             trainable,
             constraint=kernel_constraint,
         )
-        bias = _bias(filters, inputs, bias_initializer, bias_regularizer, bias_constraint, trainable, use_bias)
+        bias = _bias(
+            filters, inputs, bias_initializer, bias_regularizer, bias_constraint, trainable, use_bias
+        )
         outputs = nn_conv.conv2d(
             inputs,
             kernel.value(),
@@ -241,7 +244,7 @@ def _pooling(function: Any, default: str) -> Callable[..., Any]:
                 data_format=layout,
             )
 
-    pool.__doc__ = f"""`tf.layers.{default}d` over windows of (batch, height, width, channels), or channels first.
+    pool.__doc__ = f"""`tf.layers.{default}d` over windows of images, channels last or first.
 
     Args:
         inputs: The images.
@@ -268,7 +271,10 @@ def flatten(inputs: Any, name: str | None = None, data_format: str = "channels_l
             outputs = tf_reshape(inputs, [-1, size])
             outputs.set_shape([shape[0], size])
             return outputs
-        return tf_reshape(inputs, raw_ops.Pack([raw_ops.StridedSlice(tf_shape(inputs), [0], [1], [1], shrink_axis_mask=1), -1]))
+        return tf_reshape(
+            inputs,
+            raw_ops.Pack([raw_ops.StridedSlice(tf_shape(inputs), [0], [1], [1], shrink_axis_mask=1), -1]),
+        )
 
 
 def dropout(

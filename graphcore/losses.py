@@ -101,12 +101,18 @@ def _loss(default_scope: str, function: Callable[[Any, Any], Any]) -> Callable[.
                 function(*_pair(labels, predictions)), weights, inner, loss_collection, reduction
             )
 
-    loss.__doc__ = f"`tf.losses.{default_scope}` of labels and predictions of one shape; see `compute_weighted_loss`."
+    loss.__doc__ = (
+        f"`tf.losses.{default_scope}` of labels and predictions of one shape; see `compute_weighted_loss`."
+    )
     return loss
 
 
-mean_squared_error = _loss("mean_squared_error", lambda labels, predictions: raw_ops.SquaredDifference(predictions, labels))
-absolute_difference = _loss("absolute_difference", lambda labels, predictions: raw_ops.Abs(predictions - labels))
+mean_squared_error = _loss(
+    "mean_squared_error", lambda labels, predictions: raw_ops.SquaredDifference(predictions, labels)
+)
+absolute_difference = _loss(
+    "absolute_difference", lambda labels, predictions: raw_ops.Abs(predictions - labels)
+)
 
 
 def log_loss(
@@ -121,7 +127,9 @@ def log_loss(
     """`-labels * log(predictions) - (1 - labels) * log(1 - predictions)`."""
     with name_scope(scope, "log_loss", [predictions, labels]) as inner:
         labels, predictions = _pair(labels, predictions)
-        losses = -labels * raw_ops.Log(predictions + epsilon) - (1 - labels) * raw_ops.Log(1 - predictions + epsilon)
+        losses = -labels * raw_ops.Log(predictions + epsilon) - (1 - labels) * raw_ops.Log(
+            1 - predictions + epsilon
+        )
         return compute_weighted_loss(losses, weights, inner, loss_collection, reduction)
 
 
@@ -141,7 +149,9 @@ def softmax_cross_entropy(
         if label_smoothing > 0:
             classes = labels.get_shape()[1].value
             labels = labels * (1.0 - label_smoothing) + label_smoothing / classes
-        losses = nn_loss.softmax_cross_entropy_with_logits_v2(labels=raw_ops.StopGradient(labels), logits=logits)
+        losses = nn_loss.softmax_cross_entropy_with_logits_v2(
+            labels=raw_ops.StopGradient(labels), logits=logits
+        )
         return compute_weighted_loss(losses, weights, inner, loss_collection, reduction)
 
 
@@ -204,7 +214,9 @@ def get_regularization_loss(scope: str | None = None, name: str = "total_regular
     return raw_ops.AddN(found, name=name) if found else convert_to_tensor(0.0)
 
 
-def get_total_loss(add_regularization_losses: bool = True, name: str = "total_loss", scope: str | None = None) -> Any:
+def get_total_loss(
+    add_regularization_losses: bool = True, name: str = "total_loss", scope: str | None = None
+) -> Any:
     """The sum of all losses that were added.
 
     Raises:

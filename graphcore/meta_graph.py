@@ -112,7 +112,9 @@ def export_meta_graph(
     graph = graph or get_default_graph()
     meta = protos.MetaGraphDef()
     if meta_info_def is not None:
-        meta.meta_info_def.CopyFrom(importer.as_message(meta_info_def, protos.MetaGraphDef.MetaInfoDef, "meta_info_def"))
+        meta.meta_info_def.CopyFrom(
+            importer.as_message(meta_info_def, protos.MetaGraphDef.MetaInfoDef, "meta_info_def")
+        )
     unbound: list[str] = []
     if graph_def is None:
         _export_nodes(meta.graph_def, graph, export_scope, strip_default_attrs, unbound)
@@ -133,7 +135,9 @@ def export_meta_graph(
             continue
         add_collection(meta, name, graph.get_collection(name), export_scope)
     if unbound:
-        meta.collection_def[unbound_inputs_col_name].bytes_list.value.extend(item.encode() for item in unbound)
+        meta.collection_def[unbound_inputs_col_name].bytes_list.value.extend(
+            item.encode() for item in unbound
+        )
     if saver_def is not None:
         meta.saver_def.CopyFrom(importer.as_message(saver_def, protos.SaverDef, "saver_def"))
     if filename is not None:
@@ -194,7 +198,9 @@ def add_op_list(meta: Any, graph: Graph | None = None) -> None:
     if graph is not None:
         for operation in graph.get_operations():
             if operation.kind is None and operation.definition is not None and operation.type in used:
-                known.setdefault(operation.type, operation.definition.extra or operation.definition.to_proto())
+                known.setdefault(
+                    operation.type, operation.definition.extra or operation.definition.to_proto()
+                )
     meta.meta_info_def.stripped_op_list.op.extend(known[name] for name in sorted(known))
 
 
@@ -209,7 +215,8 @@ def add_collection(meta: Any, name: str, items: list[Any], export_scope: str | N
         _fill_collection(target, name, items, export_scope)
     except (TypeError, AttributeError) as error:
         warnings.warn(
-            f"Collection '{name}' is not written: an item of type {type(items[0]).__name__} cannot be kept in a "
+            f"Collection '{name}' is not written: an item of type {type(items[0]).__name__} cannot be "
+            "kept in a "
             f"MetaGraphDef ({error})",
             stacklevel=2,
         )
@@ -262,7 +269,9 @@ def read_meta_graph(meta_graph_or_file: Any) -> Any:
         graphs = found.message.meta_graphs
         if len(graphs) == 1:
             return graphs[0]
-        raise InvalidValueError(f"{found.path} is a SavedModel with {len(graphs)} graphs; load it by its tags.")
+        raise InvalidValueError(
+            f"{found.path} is a SavedModel with {len(graphs)} graphs; load it by its tags."
+        )
     if found.kind != "meta_graph_def":
         raise InvalidValueError(
             f"{found.path} is a GraphDef, not a MetaGraphDef: it has no collections and no saver. "
@@ -318,7 +327,10 @@ def import_meta(
         needed = [item.decode() for item in meta.collection_def[unbound_inputs_col_name].bytes_list.value]
         missing = [item for item in needed if item not in (input_map or {})]
         if missing:
-            raise InvalidValueError(f"Graph contains unbound inputs: {', '.join(missing)}. Must provide these inputs through input_map.")
+            raise InvalidValueError(
+                f"Graph contains unbound inputs: {', '.join(missing)}. Must provide these inputs "
+                "through input_map."
+            )
     graph_def = meta.graph_def
     if clear_devices:
         graph_def = protos.GraphDef()
@@ -394,7 +406,10 @@ def _renamed(message: Any, imported: Imported) -> Any:
         value = getattr(copy, name, "")
         if value:
             setattr(copy, name, imported.rename(value))
-    for values in (getattr(copy, "enqueue_op_name", None), getattr(getattr(copy, "values_def", None), "values", None)):
+    for values in (
+        getattr(copy, "enqueue_op_name", None),
+        getattr(getattr(copy, "values_def", None), "values", None),
+    ):
         if values is not None:
             renamed = [imported.rename(value) for value in values]
             del values[:]

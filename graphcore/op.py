@@ -39,13 +39,15 @@ class GraphOp(Op):
 
     @cached_property
     def _result_type(self) -> Any:
-        return namedtuple(self.name, [arg.name for arg in self.definition.outputs])  # noqa: PYI024
+        return namedtuple(self.name, [arg.name for arg in self.definition.outputs])
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Adds a node; gives its output tensor, list or named tuple of outputs, or the operation."""
         parameters = self.parameters
         if len(args) > len(parameters):
-            raise InvalidTypeError(f"{self.name}() takes at most {len(parameters)} arguments, {len(args)} were given")
+            raise InvalidTypeError(
+                f"{self.name}() takes at most {len(parameters)} arguments, {len(args)} were given"
+            )
         for key, value in zip(parameters, args):
             if key in kwargs:
                 raise InvalidTypeError(f"{self.name}() got multiple values for argument '{key}'")
@@ -107,7 +109,7 @@ def _convert_inputs(definition: OpDef, given: dict[str, Any]) -> tuple[list[Tens
     attrs: dict[str, Any] = {}
     first: dict[str, str] = {}  # which argument decided a type attribute
     inputs: list[Tensor] = []
-    for key, attr in definition.attrs.items():
+    for key in definition.attrs:
         if key in definition.inferred_attrs and given.get(key) is not None:
             attrs[key] = definition.normalize_attr(key, given[key])
     for arg in definition.inputs:
@@ -152,14 +154,18 @@ def _convert_one(
     return tensor  # type: ignore[no-any-return]
 
 
-def _type_error(definition: OpDef, arg: ArgDef, value: Any, dtype: DType, first: dict[str, str]) -> InvalidTypeError:
+def _type_error(
+    definition: OpDef, arg: ArgDef, value: Any, dtype: DType, first: dict[str, str]
+) -> InvalidTypeError:
     found = getattr(value, "dtype", None)
     if not isinstance(found, DType):
         return InvalidTypeError(
             f"Expected {dtype.name} passed to parameter '{arg.name}' of op '{definition.name}', "
             f"got {value!r} of type '{type(value).__name__}' instead."
         )
-    head = f"Input '{arg.name}' of '{definition.name}' Op has type {found.base_dtype.name} that does not match"
+    head = (
+        f"Input '{arg.name}' of '{definition.name}' Op has type {found.base_dtype.name} that does not match"
+    )
     if arg.dtype is not None or arg.type_attr not in first:
         return InvalidTypeError(f"{head} expected type of {dtype.name}.")
     return InvalidTypeError(f"{head} type {dtype.name} of argument '{first[arg.type_attr]}'.")
@@ -168,7 +174,11 @@ def _type_error(definition: OpDef, arg: ArgDef, value: Any, dtype: DType, first:
 def _convert_list(
     definition: OpDef, arg: ArgDef, values: Any, attrs: dict[str, Any], first: dict[str, str]
 ) -> list[Tensor]:
-    if isinstance(values, Tensor) or not hasattr(values, "__iter__") or isinstance(values, (str, bytes, dict)):
+    if (
+        isinstance(values, Tensor)
+        or not hasattr(values, "__iter__")
+        or isinstance(values, (str, bytes, dict))
+    ):
         raise InvalidTypeError(
             f"Expected list for '{arg.name}' argument to '{definition.name}' Op, not {values}."
         )
@@ -200,7 +210,9 @@ def _convert_list(
             found = getattr(value, "dtype", None)
             if isinstance(found, DType):
                 attrs[key] = definition.normalize_attr(key, found.base_dtype)
-                first.setdefault(key, names[values.index(value)] if not isinstance(value, Tensor) else arg.name)
+                first.setdefault(
+                    key, names[values.index(value)] if not isinstance(value, Tensor) else arg.name
+                )
                 break
     return [_convert_one(definition, arg, value, name, attrs, first) for value, name in zip(values, names)]
 
@@ -275,7 +287,9 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
             continue
         element = item if isinstance(item, (Tensor, Operation)) else getattr(item, "op", None)
         if element is None:
-            raise InvalidTypeError(f"Expected tf.group() expected Tensor objects not None inputs, got {item!r}")
+            raise InvalidTypeError(
+                f"Expected tf.group() expected Tensor objects not None inputs, got {item!r}"
+            )
         operations.append(element.op if isinstance(element, Tensor) else element)
     graph = graph_of(operations)
     with graph.as_default():

@@ -249,7 +249,9 @@ def _parse_arg(op: str, text: str, attrs: dict[str, AttrDef]) -> ArgDef:
     try:
         dtype = as_dtype(kind)
     except TypeError as error:
-        raise InternalError(f"The declaration of {op} has no attribute {kind!r} for argument {text!r}") from error
+        raise InternalError(
+            f"The declaration of {op} has no attribute {kind!r} for argument {text!r}"
+        ) from error
     return ArgDef(name, dtype=dtype, number_attr=number, is_ref=bool(ref))
 
 
@@ -277,7 +279,9 @@ def from_proto(proto: Any) -> OpDef:
     attrs = {}
     for attr in proto.attr:
         default = attr_value.from_proto(attr.default_value) if attr.HasField("default_value") else MISSING
-        allowed = tuple(attr_value.from_proto(attr.allowed_values) or ()) if attr.HasField("allowed_values") else ()
+        allowed = (
+            tuple(attr_value.from_proto(attr.allowed_values) or ()) if attr.HasField("allowed_values") else ()
+        )
         minimum = attr.minimum if attr.has_minimum else None
         attrs[attr.name] = AttrDef(attr.name, attr.type, default, allowed, minimum)
 

@@ -304,7 +304,9 @@ class Operation:
                     if default == node.attr[name]:
                         del node.attr[name]
         if shapes and self.num_outputs:
-            node.attr["_output_shapes"].CopyFrom(attr_value.to_proto([tensor.get_shape() for tensor in self.outputs]))
+            node.attr["_output_shapes"].CopyFrom(
+                attr_value.to_proto([tensor.get_shape() for tensor in self.outputs])
+            )
         return node
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
@@ -346,10 +348,40 @@ class Tensor:
 
     OVERLOADABLE_OPERATORS = frozenset(
         f"__{name}__"
-        for name in (
-            "add radd sub rsub mul rmul div rdiv truediv rtruediv floordiv rfloordiv mod rmod lt le gt ge "
-            "and rand or ror xor rxor getitem pow rpow invert neg abs matmul rmatmul"
-        ).split()
+        for name in [
+            "add",
+            "radd",
+            "sub",
+            "rsub",
+            "mul",
+            "rmul",
+            "div",
+            "rdiv",
+            "truediv",
+            "rtruediv",
+            "floordiv",
+            "rfloordiv",
+            "mod",
+            "rmod",
+            "lt",
+            "le",
+            "gt",
+            "ge",
+            "and",
+            "rand",
+            "or",
+            "ror",
+            "xor",
+            "rxor",
+            "getitem",
+            "pow",
+            "rpow",
+            "invert",
+            "neg",
+            "abs",
+            "matmul",
+            "rmatmul",
+        ]
     )
 
     def __init__(self, op: Operation, value_index: int) -> None:
@@ -398,7 +430,8 @@ class Tensor:
         dtypes = self._op.output_dtypes
         if self._index >= len(dtypes):
             raise InvalidTypeError(
-                f"The dtype of tensor '{self.name}' is unknown: op type {self._op._type} is neither implemented "
+                f"The dtype of tensor '{self.name}' is unknown: op type {self._op._type} is neither "
+                "implemented "
                 "here nor described in the file."
             )
         return dtypes[self._index]
@@ -451,12 +484,14 @@ class Tensor:
 
     def __iter__(self) -> Iterator[Any]:
         raise InvalidTypeError(
-            "Tensor objects are only iterable when eager execution is enabled. To iterate over this tensor use tf.map_fn."
+            "Tensor objects are only iterable when eager execution is enabled. To iterate over this "
+            "tensor use tf.map_fn."
         )
 
     def __bool__(self) -> bool:
         raise InvalidTypeError(
-            "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead of `if t:` "
+            "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead of "
+            "`if t:` "
             "to test if a tensor is defined, and use TensorFlow ops such as tf.cond to execute subgraphs "
             "conditioned on the value of a tensor."
         )
@@ -479,8 +514,8 @@ class Tensor:
         return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self._dtype_name}>"
 
     def __str__(self) -> str:
-        shape = f', shape={self.shape}' if self.shape.ndims is not None else ""
-        device = f', device={self.device}' if self.device else ""
+        shape = f", shape={self.shape}" if self.shape.ndims is not None else ""
+        device = f", device={self.device}" if self.device else ""
         return f'Tensor("{self.name}"{shape}, dtype={self._dtype_name}{device})'
 
     @property

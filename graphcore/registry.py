@@ -89,7 +89,10 @@ class Op:
         if self._effects is not None:
             return not self._effects
         args = self.definition.inputs + self.definition.outputs
-        handles = any(arg.is_ref or (arg.dtype is not None and arg.dtype.name in ("resource", "variant")) for arg in args)
+        handles = any(
+            arg.is_ref or (arg.dtype is not None and arg.dtype.name in ("resource", "variant"))
+            for arg in args
+        )
         return not (self.definition.stateful or self.takes_ctx or handles)
 
     @cached_property
@@ -105,7 +108,8 @@ class Op:
             node: The operation; `node.attr(name)` gives decoded attributes.
         """
         keywords = {
-            name: node if name == "node" else attr_value.for_kernel(node.attr(name)) for name in self._keywords
+            name: node if name == "node" else attr_value.for_kernel(node.attr(name))
+            for name in self._keywords
         }
         kernel = partial(self.kernel, **keywords) if keywords else self.kernel
         if not self.definition.has_list_inputs:
@@ -138,7 +142,9 @@ class Op:
         return f"<op {self.name}>"
 
 
-def _grouping(kernel: Callable[..., Any], sizes: list[int], lists: list[bool], lead: int) -> Callable[..., Any]:
+def _grouping(
+    kernel: Callable[..., Any], sizes: list[int], lists: list[bool], lead: int
+) -> Callable[..., Any]:
     """`kernel` called with the flat inputs grouped into its list arguments."""
 
     def grouped(*values: Any) -> Any:
@@ -185,7 +191,9 @@ def register_gradient(name: str, function: Callable[..., Any] | None) -> None:
         KeyError: The name is taken.
     """
     if name in _REGISTERED_GRADIENTS:
-        raise KeyError(f"Registering two gradient with name '{name}'! (Previous registration was in register_gradient)")
+        raise KeyError(
+            f"Registering two gradient with name '{name}'! (Previous registration was in register_gradient)"
+        )
     _REGISTERED_GRADIENTS[name] = function
 
 

@@ -46,7 +46,9 @@ class Ref:
         """
         value = self.value
         if value is None:
-            raise FailedPreconditionError(f"Attempting to use uninitialized value {self.name}", variable=self.name)
+            raise FailedPreconditionError(
+                f"Attempting to use uninitialized value {self.name}", variable=self.name
+            )
         return value
 
     def writable(self) -> np.ndarray:
@@ -92,7 +94,8 @@ class ResourceVariable:
             value = self.value
         if value is None:
             raise FailedPreconditionError(
-                f"Error while reading resource variable {self.name} from Container: {self.container}. This could "
+                f"Error while reading resource variable {self.name} from Container: {self.container}. "
+                "This could "
                 f"mean that the variable was uninitialized. Not found: Resource {self.container}/{self.name}/"
                 "N10tensorflow3VarE does not exist.",
                 variable=self.name,

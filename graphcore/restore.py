@@ -44,7 +44,11 @@ class RestoreReport:
 
 
 def restore_saveables(
-    state: SessionState, saveables: list[Saveable], resolved: Any, reshape: bool = False, partial: bool = False
+    state: SessionState,
+    saveables: list[Saveable],
+    resolved: Any,
+    reshape: bool = False,
+    partial: bool = False,
 ) -> RestoreReport:
     """Sets variables to what a checkpoint holds; all values are read before the first is set.
 
@@ -132,8 +136,14 @@ def check(report: RestoreReport, store: Mapping[str, Entry]) -> None:
     lines += [f"tensor_name = {key}; {why}" for key, why in report.mismatched]
     if not lines:
         return
-    fields = {"path": report.path, "missing": report.missing, "mismatched": [key for key, _ in report.mismatched]}
-    text = (lines[0] if len(lines) == 1 else bullets(lines).lstrip("\n")) + f"\n\t [[checkpoint {report.path}]]"
+    fields = {
+        "path": report.path,
+        "missing": report.missing,
+        "mismatched": [key for key, _ in report.mismatched],
+    }
+    text = (
+        lines[0] if len(lines) == 1 else bullets(lines).lstrip("\n")
+    ) + f"\n\t [[checkpoint {report.path}]]"
     if report.missing:
         head = _HEAD.format(cause="Variable name or other graph key that is missing")
         raise MissingNameError(head + text, **fields)

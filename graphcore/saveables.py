@@ -77,9 +77,12 @@ def of_variables(var_list: Any, graph: Graph) -> list[Saveable]:
     """
     if var_list is None:
         var_list = [
-            *graph.get_collection(GraphKeys.GLOBAL_VARIABLES), *graph.get_collection(GraphKeys.SAVEABLE_OBJECTS)
-        ]  # fmt: skip
-    named = list(var_list.items()) if isinstance(var_list, dict) else [(None, item) for item in _flat(var_list)]
+            *graph.get_collection(GraphKeys.GLOBAL_VARIABLES),
+            *graph.get_collection(GraphKeys.SAVEABLE_OBJECTS),
+        ]
+    named = (
+        list(var_list.items()) if isinstance(var_list, dict) else [(None, item) for item in _flat(var_list)]
+    )
     saveables: list[Saveable] = []
     seen: dict[Any, str] = {}
     for name, item in named:

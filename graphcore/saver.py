@@ -17,8 +17,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..formats import bundle_writer, checkpoint_state, files, graph_file, protos
-from ..formats.errors import bullets
-from ..formats.errors import OpError as _OpError
+from ..formats.errors import OpError as _OpError, bullets
 from . import meta_graph
 from .default import GraphKeys, get_default_graph
 from .errors import (
@@ -30,9 +29,9 @@ from .errors import (
 )
 from .graph import Graph
 from .operation import Operation
+from .restore import RestoreReport, restore_saveables
 from .saveables import Saveable, of_graph, of_variables
 from .saver_nodes import add_nodes, nodes_for_export
-from .restore import RestoreReport, restore_saveables
 
 V1, V2 = 1, 2
 
@@ -82,7 +81,10 @@ class Saver:
         filename: str | None = None,
     ) -> None:
         if defer_build and var_list:
-            raise InvalidValueError("If `var_list` is provided then build cannot be deferred. Either set defer_build=False or var_list=None.")
+            raise InvalidValueError(
+                "If `var_list` is provided then build cannot be deferred. Either set defer_build=False "
+                "or var_list=None."
+            )
         self._graph: Graph = get_default_graph()
         self._var_list = var_list
         self._reshape = reshape
@@ -143,7 +145,9 @@ class Saver:
     def as_saver_def(self) -> Any:
         """The SaverDef; adds the save and restore nodes to the graph where it has none yet."""
         if self._saver_def is None:
-            self._saver_def = self._new_def(add_nodes(self._graph, self.saveables, self._name, self._filename))
+            self._saver_def = self._new_def(
+                add_nodes(self._graph, self.saveables, self._name, self._filename)
+            )
         return self._saver_def
 
     def _new_def(self, names: tuple[str, str, str]) -> Any:
@@ -252,10 +256,14 @@ class Saver:
         if step is not None:
             prefix = f"{prefix}-{step:08d}" if self._pad_step_number else f"{prefix}-{step}"
         elif os.path.basename(prefix) == latest_filename and not self._sharded:
-            raise InvalidValueError(f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{prefix}'")
+            raise InvalidValueError(
+                f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{prefix}'"
+            )
         self._make_directory(prefix)
         if self._write_version != V2:
-            raise UnimplementedError("Writing checkpoints of the first version is not implemented; use write_version=V2.")
+            raise UnimplementedError(
+                "Writing checkpoints of the first version is not implemented; use write_version=V2."
+            )
         saveables = self.saveables
         if not saveables and not self._allow_empty:
             raise InvalidValueError("No variables to save")
@@ -286,7 +294,9 @@ class Saver:
                 head = f"{len(missing)} variables have no value:" + bullets(
                     [f"Attempting to use uninitialized value {name}" for name in missing]
                 )
-            raise FailedPreconditionError(f"{head}\nRun their initializers, or restore them, before saving.", variables=missing)
+            raise FailedPreconditionError(
+                f"{head}\nRun their initializers, or restore them, before saving.", variables=missing
+            )
         return entries
 
     def _step(self, sess: Any, global_step: Any) -> int | None:
@@ -299,7 +309,9 @@ class Saver:
         if folder and not files.is_directory(folder):
             parent = os.path.dirname(folder)
             if parent and not files.is_directory(parent):
-                raise InvalidValueError(f"Parent directory of {prefix} doesn't exist, can't save.", path=prefix)
+                raise InvalidValueError(
+                    f"Parent directory of {prefix} doesn't exist, can't save.", path=prefix
+                )
             files.make_directory(folder)
 
     def _keep(self, prefix: str) -> list[str]:
@@ -322,7 +334,11 @@ class Saver:
     def _write_state(self, prefix: str, latest_filename: str) -> None:
         paths = [path for path, _ in self._last_checkpoints] or [prefix]
         update_checkpoint_state(
-            os.path.dirname(prefix), prefix, paths, latest_filename, save_relative_paths=self._save_relative_paths
+            os.path.dirname(prefix),
+            prefix,
+            paths,
+            latest_filename,
+            save_relative_paths=self._save_relative_paths,
         )
 
     @property
@@ -366,7 +382,8 @@ class Saver:
             resolved = checkpoint_state.resolve_prefix(save_path)
         except MissingFileError as error:
             raise InvalidValueError(
-                f"The passed save_path is not a valid checkpoint: {os.fspath(save_path)}. {error}", **error.fields
+                f"The passed save_path is not a valid checkpoint: {os.fspath(save_path)}. {error}",
+                **error.fields,
             ) from error
         self.restore_report(sess, resolved)
 
@@ -417,7 +434,9 @@ def get_checkpoint_state(checkpoint_dir: str | os.PathLike[str], latest_filename
     )
 
 
-def latest_checkpoint(checkpoint_dir: str | os.PathLike[str], latest_filename: str | None = None) -> str | None:
+def latest_checkpoint(
+    checkpoint_dir: str | os.PathLike[str], latest_filename: str | None = None
+) -> str | None:
     """The prefix of the newest checkpoint of a directory, or None."""
     return checkpoint_state.latest_checkpoint(checkpoint_dir, latest_filename or checkpoint_state.STATE_NAME)
 
@@ -492,7 +511,11 @@ def saver_of(imported: meta_graph.Imported) -> Saver | None:
         definition = meta_graph._renamed(imported.meta.saver_def, imported)
         missing = [
             name
-            for name in (definition.filename_tensor_name, definition.save_tensor_name, definition.restore_op_name)
+            for name in (
+                definition.filename_tensor_name,
+                definition.save_tensor_name,
+                definition.restore_op_name,
+            )
             if _operation(name) is None
         ]
         if not missing:

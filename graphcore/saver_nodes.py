@@ -1,9 +1,9 @@
 """The save and restore nodes of a Saver, with TensorFlow's names and structure.
 
-    save/filename/input (Const "model") -> save/filename -> save/Const        (PlaceholderWithDefault)
-    save/SaveV2(save/Const, names, slices, variables...)
-    save/control_dependency = Identity(save/Const, ^save/SaveV2)
-    save/RestoreV2 -> save/Assign[_k] -> save/restore_all
+save/filename/input (Const "model") -> save/filename -> save/Const        (PlaceholderWithDefault)
+save/SaveV2(save/Const, names, slices, variables...)
+save/control_dependency = Identity(save/Const, ^save/SaveV2)
+save/RestoreV2 -> save/Assign[_k] -> save/restore_all
 """
 
 from __future__ import annotations
@@ -23,7 +23,12 @@ Names = tuple[str, str, str]
 
 def add_nodes(graph: Graph, saveables: list[Saveable], name: str | None, filename: str | None) -> Names:
     """Adds the nodes to `graph`; gives the names for a SaverDef: filename tensor, save tensor, restore op."""
-    with graph.as_default(), graph.control_dependencies(None), graph.name_scope(None), graph.name_scope(name or "save"):
+    with (
+        graph.as_default(),
+        graph.control_dependencies(None),
+        graph.name_scope(None),
+        graph.name_scope(name or "save"),
+    ):
         return _build(graph, saveables, filename, {})
 
 
@@ -48,7 +53,9 @@ def nodes_for_export(
     with scratch.as_default(), scratch.name_scope(name or "save"):
         names = _build(scratch, saveables, filename, stand_ins)
     nodes = [
-        operation.to_proto(shapes=True) for operation in scratch.get_operations() if operation.name not in known
+        operation.to_proto(shapes=True)
+        for operation in scratch.get_operations()
+        if operation.name not in known
     ]
     return names, nodes
 
@@ -65,9 +72,12 @@ def _build(
     specs = np.array([saveable.slice_spec.encode() for saveable in saveables], object)
     values = [_value(variable) for variable in variables]
     save = raw_ops.SaveV2(
-        path, _strings(graph, names, "SaveV2/tensor_names"), _strings(graph, specs, "SaveV2/shape_and_slices"), values,
+        path,
+        _strings(graph, names, "SaveV2/tensor_names"),
+        _strings(graph, specs, "SaveV2/shape_and_slices"),
+        values,
         name="SaveV2",
-    )  # fmt: skip
+    )
     with graph.control_dependencies([save]), graph.colocate_with(path.op):
         saved = raw_ops.Identity(path, name="control_dependency")
     dtypes = [saveable.dtype for saveable in saveables]
@@ -102,5 +112,4 @@ def _assign(graph: Graph, variable: Operation, tensor: Any) -> Operation:
         return operation
     with graph.colocate_with(variable):
         reference = raw_ops.Assign(variable.output(0), tensor, validate_shape=True, name="Assign")
-    operation = reference.op
-    return operation
+    return reference.op  # type: ignore[no-any-return]

@@ -119,7 +119,9 @@ class BaseSession:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         if not self._graph._operations:
-            raise RuntimeError("The Session graph is empty.  Add operations to the graph before calling run().")
+            raise RuntimeError(
+                "The Session graph is empty.  Add operations to the graph before calling run()."
+            )
         if self._mutations != self._graph._mutations:
             with self._lock:
                 self._calls.clear()
@@ -159,7 +161,9 @@ class BaseSession:
                         self._calls.popitem(last=False)
         return call, call.convert(raw)
 
-    def make_callable(self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False) -> Any:
+    def make_callable(
+        self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False
+    ) -> Any:
         """A function that takes values for `feed_list` in order and gives `fetches`."""
         keys = list(feed_list or ())
 
@@ -220,7 +224,11 @@ class _Call:
             ValueError: A value has the wrong shape.
         """
         if any(self.unpack):
-            raw = [item for value, split in zip(raw, self.unpack) for item in (split(value) if split else (value,))]
+            raw = [
+                item
+                for value, split in zip(raw, self.unpack)
+                for item in (split(value) if split else (value,))
+            ]
         values = []
         for tensor, dtype, shape, value in zip(self.feeds, self.dtypes, self.shapes, raw):
             array = _feed_array(tensor, dtype, value)
@@ -254,11 +262,12 @@ class _Call:
 
 
 def _feed_array(tensor: Tensor, dtype: DType, value: Any) -> Any:
-    if type(value) is np.ndarray and value.dtype == dtype.np and dtype.np != object:
+    if type(value) is np.ndarray and value.dtype == dtype.np and dtype.np.kind != "O":
         return value
     if isinstance(value, Tensor):
         raise InvalidTypeError(
-            "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, "
+            "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python "
+            "scalars, "
             f"strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} "
             f"which was passed to the feed with key {tensor}."
         )
@@ -266,18 +275,20 @@ def _feed_array(tensor: Tensor, dtype: DType, value: Any) -> Any:
         from .convert import as_array
 
         return as_array(np.asarray(value, dtype=object) if isinstance(value, (list, tuple)) else value, dtype)
-    if dtype.np == object:
+    if dtype.np.kind == "O":
         return value
     try:
         array = np.asarray(value, dtype=dtype.np)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidTypeError(
-            f"Cannot feed {value!r} for Tensor '{tensor.name}' with dtype {dtype.name}: {error}", tensor=tensor.name
+            f"Cannot feed {value!r} for Tensor '{tensor.name}' with dtype {dtype.name}: {error}",
+            tensor=tensor.name,
         ) from error
     if isinstance(value, int) and not isinstance(value, bool) and array.astype(object).item() != value:
         raise InvalidTypeError(
             f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
-            f"{dtype.as_numpy_dtype}. Try explicitly setting the type of the feed tensor to a larger type (e.g. int64)."
+            f"{dtype.as_numpy_dtype}. Try explicitly setting the type of the feed tensor to a larger "
+            "type (e.g. int64)."
         )
     return array
 
@@ -330,7 +341,9 @@ class Session(BaseSession):
 class InteractiveSession(BaseSession):
     """`tf.InteractiveSession`: the default session from its making until `close`."""
 
-    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None, **kwargs: Any) -> None:
+    def __init__(
+        self, target: str = "", graph: Graph | None = None, config: Any = None, **kwargs: Any
+    ) -> None:
         super().__init__(target, graph, config, **kwargs)
         self._managers = [session_stack.push(self)]
         if graph is not None:
@@ -349,20 +362,27 @@ def _evaluate(element: Tensor | Operation, feed_dict: Any, session: Any, graph: 
     """What `Tensor.eval` and `Operation.run` do."""
     if session is None:
         session = get_default_session()
-        what = "evaluate tensor using `eval()`" if isinstance(element, Tensor) else "execute operation using `run()`"
+        what = (
+            "evaluate tensor using `eval()`"
+            if isinstance(element, Tensor)
+            else "execute operation using `run()`"
+        )
         if session is None:
             raise InvalidValueError(
                 f"Cannot {what}: No default session is registered. Use `with sess.as_default()` or pass an "
-                "explicit session to " + ("`eval(session=sess)`" if isinstance(element, Tensor) else "`run(session=sess)`")
+                "explicit session to "
+                + ("`eval(session=sess)`" if isinstance(element, Tensor) else "`run(session=sess)`")
             )
         if session.graph is not graph:
             raise InvalidValueError(
-                f"Cannot use the default session to {what.split(' using')[0]}: the tensor's graph is different from "
+                f"Cannot use the default session to {what.split(' using')[0]}: the tensor's graph is "
+                "different from "
                 "the session's graph. Pass an explicit session to `eval(session=sess)`."
             )
     elif session.graph is not graph:
         raise InvalidValueError(
-            "Cannot use the given session to evaluate tensor: the tensor's graph is different from the session's graph."
+            "Cannot use the given session to evaluate tensor: the tensor's graph is different from the "
+            "session's graph."
         )
     return session.run(element, feed_dict)
 
@@ -379,9 +399,10 @@ class RunOptions:
     FULL_TRACE = 3
 
     def __new__(cls, **fields: Any) -> Any:
+        """A message with the given fields."""
         return protos.RunOptions(**fields)
 
 
-def RunMetadata() -> Any:  # noqa: N802  TensorFlow's name
+def RunMetadata() -> Any:
     """`tf.RunMetadata`: an empty RunMetadata message."""
     return protos.RunMetadata()

@@ -6,7 +6,6 @@ the fed shapes are known. An *environment* answers what is known of a tensor in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -266,5 +265,3 @@ def infer_ancestors(operation: Operation, environment: Environment) -> None:
                 tensor.op._shapes = [None] * tensor.op.num_outputs
         current._shapes = infer(current, environment)
         stack.pop()
-
-

@@ -8,12 +8,11 @@ TensorFlow's sentences as ValueError (`InvalidValueError`), as at graph construc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Optional
 
 from .errors import InvalidValueError
 
-Dim = Optional[int]
-Shape = Optional[tuple[Optional[int], ...]]
+Dim = int | None
+Shape = tuple[int | None, ...] | None
 
 
 def is_fully_defined(shape: Shape) -> bool:
@@ -117,7 +116,9 @@ def broadcast(a: Shape, b: Shape) -> Shape:
         elif y is None:
             dims.append(x if x > 1 else None)
         else:
-            raise InvalidValueError(f"Dimensions must be equal, but are {x if longer is a else y} and {y if longer is a else x}")
+            raise InvalidValueError(
+                f"Dimensions must be equal, but are {x if longer is a else y} and {y if longer is a else x}"
+            )
     return tuple(dims)
 
 

@@ -43,18 +43,31 @@ from .random_seed import set_random_seed
 from .variable_scope import get_or_create_global_step, get_variable
 from .variables import Variable
 
-SECTIONS = ("summary", "parameters", "inputs", "variables", "nodes", "loss", "optimizer", "outputs", "collections")
+SECTIONS = (
+    "summary",
+    "parameters",
+    "inputs",
+    "variables",
+    "nodes",
+    "loss",
+    "optimizer",
+    "outputs",
+    "collections",
+)
 OUTPUTS = "outputs"
 _VARIABLE_KEYS = ("shape", "dtype", "initializer", "trainable", "resource", "value", "regularizer")
 _INPUT_KEYS = ("dtype", "shape")
 INITIALIZERS = (
     "zeros", "ones", "constant", "identity", "random_uniform", "random_normal", "truncated_normal",
-    "variance_scaling", "glorot_uniform", "glorot_normal", "he_normal", "he_uniform", "lecun_normal", "lecun_uniform",
+    "variance_scaling", "glorot_uniform", "glorot_normal", "he_normal", "he_uniform",
+    "lecun_normal", "lecun_uniform",
 )  # fmt: skip
 _MAX_DEPTH = 20
 
 
-def build_spec(path: files.Path, overrides: Mapping[str, Any] | None = None, seed: int | None = None) -> Graph:
+def build_spec(
+    path: files.Path, overrides: Mapping[str, Any] | None = None, seed: int | None = None
+) -> Graph:
     """The graph that a spec describes.
 
     Args:
@@ -81,14 +94,20 @@ def _parse(text: bytes, path: str) -> _Located:
     try:
         root = yaml.compose(text.decode("utf-8-sig"), Loader=yaml.SafeLoader)
     except UnicodeDecodeError as error:
-        raise InvalidValueError(f"{path}: not a text file ({error.reason} at byte {error.start})", path=path) from error
+        raise InvalidValueError(
+            f"{path}: not a text file ({error.reason} at byte {error.start})", path=path
+        ) from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise InvalidValueError(f"{path}, line {line}: {error.problem or 'not YAML'}", path=path, line=line) from error
+        raise InvalidValueError(
+            f"{path}, line {line}: {error.problem or 'not YAML'}", path=path, line=line
+        ) from error
     except yaml.YAMLError as error:
         raise InvalidValueError(f"{path}: not YAML: {error}", path=path) from error
     if not isinstance(root, yaml.MappingNode):
-        raise InvalidValueError(f"{path}, line 1: a spec is a mapping with the keys {', '.join(SECTIONS)}", path=path, line=1)
+        raise InvalidValueError(
+            f"{path}, line 1: a spec is a mapping with the keys {', '.join(SECTIONS)}", path=path, line=1
+        )
     parsed = _plain(root, path, 0)
     assert isinstance(parsed, _Located)
     return parsed
@@ -107,7 +126,8 @@ def _plain(node: yaml.Node, path: str, depth: int) -> Any:
             key_line = key_node.start_mark.line + 1
             if key in result:
                 raise InvalidValueError(
-                    f"{path}, line {key_line}: the key '{key}' stands twice (first in line {result.lines[key]})",
+                    f"{path}, line {key_line}: the key '{key}' stands twice (first in line "
+                    f"{result.lines[key]})",
                     path=path,
                     line=key_line,
                     key=key,
@@ -127,7 +147,9 @@ def _plain(node: yaml.Node, path: str, depth: int) -> Any:
     if isinstance(value, str) or value is None or isinstance(value, (bool, int, float)):
         # YAML 1.1 reads 1e-3 as text; everybody means the number.
         return _number(value) if isinstance(value, str) else value
-    raise InvalidValueError(f"{path}, line {line}: a {type(value).__name__} cannot stand here", path=path, line=line)
+    raise InvalidValueError(
+        f"{path}, line {line}: a {type(value).__name__} cannot stand here", path=path, line=line
+    )
 
 
 def _number(text: str) -> Any:
@@ -148,7 +170,9 @@ class _Builder:
     # Errors
 
     def error(self, line: int, key: str, message: str) -> InvalidValueError:
-        return InvalidValueError(f"{self.path}, line {line}, {key}: {message}", path=self.path, line=line, key=key)
+        return InvalidValueError(
+            f"{self.path}, line {line}, {key}: {message}", path=self.path, line=line, key=key
+        )
 
     def section(self, name: str) -> _Located:
         found = self.spec.get(name)
@@ -252,7 +276,9 @@ class _Builder:
             raise self.error(line, f"{where}.initializer", "write a name, or {name: {argument: value}}")
         known = INITIALIZERS
         if name not in known:
-            raise self.error(line, f"{where}.initializer", f"there is no initializer '{name}'.{did_you_mean(name, known)}")
+            raise self.error(
+                line, f"{where}.initializer", f"there is no initializer '{name}'.{did_you_mean(name, known)}"
+            )
         make = getattr(initializers, "Constant" if name == "constant" else name)
         if isinstance(options, _Located):
             return make(**{key: self.value(item, options, key, where) for key, item in options.items()})
@@ -261,7 +287,9 @@ class _Builder:
     def _node(self, name: str, entry: _Located, where: str, line: int, exact: bool) -> Any:
         kinds = [key for key in ("op", "call") if key in entry]
         if len(kinds) != 1:
-            raise self.error(line, where, "a node has either `op` (a TensorFlow op) or `call` (a library function)")
+            raise self.error(
+                line, where, "a node has either `op` (a TensorFlow op) or `call` (a library function)"
+            )
         kind = kinds[0]
         inputs = entry.get("inputs", [])
         if not isinstance(inputs, list):
@@ -284,12 +312,16 @@ class _Builder:
             result = raw_ops.Identity(tensor, name=f"{name}/")
         return result
 
-    def _op(self, target: Any, args: list[Any], options: dict[str, Any], name: str, entry: _Located, where: str) -> Any:
+    def _op(
+        self, target: Any, args: list[Any], options: dict[str, Any], name: str, entry: _Located, where: str
+    ) -> Any:
         kind = registry.find(target) if isinstance(target, str) else None
         if kind is None:
             names = [op.name for op in registry.all_ops()]
             raise self.error(
-                entry.lines["op"], f"{where}.op", f"there is no op '{target}'.{did_you_mean(str(target), names)}"
+                entry.lines["op"],
+                f"{where}.op",
+                f"there is no op '{target}'.{did_you_mean(str(target), names)}",
             )
         definition = kind.definition
         for key in options:
@@ -310,7 +342,9 @@ class _Builder:
             )
         return getattr(raw_ops, kind.name)(*args, **options, name=name)
 
-    def _call(self, target: Any, args: list[Any], options: dict[str, Any], name: str, entry: _Located, where: str) -> Any:
+    def _call(
+        self, target: Any, args: list[Any], options: dict[str, Any], name: str, entry: _Located, where: str
+    ) -> Any:
         function = self.function(target, entry, "call", where)
         parameters = _parameters_of(function)
         if parameters is not None:
@@ -332,7 +366,10 @@ class _Builder:
     def value(self, value: Any, entry: _Located, key: str, where: str, functions: bool = False) -> Any:
         """A value with its parameters put in; with `functions`, names stand for tensors and functions."""
         if isinstance(value, _Located):
-            return {name: self.value(item, value, name, f"{where}.{key}", functions) for name, item in value.items()}
+            return {
+                name: self.value(item, value, name, f"{where}.{key}", functions)
+                for name, item in value.items()
+            }
         if isinstance(value, list):
             return [self.value(item, entry, key, where, functions) for item in value]
         if not isinstance(value, str):
@@ -376,7 +413,9 @@ class _Builder:
         outputs = list(found) if isinstance(found, (list, tuple)) else found.op.outputs
         if int(index) >= len(outputs):
             raise self.error(
-                entry.lines.get(key, entry.line), f"{where}.{key}", f"'{base}' has only {len(outputs)} outputs"
+                entry.lines.get(key, entry.line),
+                f"{where}.{key}",
+                f"'{base}' has only {len(outputs)} outputs",
             )
         return outputs[int(index)]
 
@@ -400,7 +439,9 @@ class _Builder:
         for name in found:
             if name not in nodes and name not in self.named:
                 raise self.error(
-                    self.spec.lines[section], section, f"'{name}' is no node.{did_you_mean(str(name), [*nodes, *self.named])}"
+                    self.spec.lines[section],
+                    section,
+                    f"'{name}' is no node.{did_you_mean(str(name), [*nodes, *self.named])}",
                 )
         return list(found)
 
@@ -414,7 +455,9 @@ class _Builder:
         if self.spec.get("loss") is not None:
             loss = _first(self.tensor(self.spec["loss"], self.spec, "loss", "spec"))
             if loss is None or loss.get_shape().ndims not in (None, 0):
-                raise self.error(self.spec.lines["loss"], "loss", f"a loss is one number, '{self.spec['loss']}' is not")
+                raise self.error(
+                    self.spec.lines["loss"], "loss", f"a loss is one number, '{self.spec['loss']}' is not"
+                )
             kept = graph.get_collection_ref(GraphKeys.LOSSES)
             kept[:] = [loss]
         if self.spec.get("optimizer") is not None:
@@ -429,12 +472,16 @@ class _Builder:
         if not losses:
             raise self.error(line, "optimizer", "there is no loss to minimise; name it with `loss`")
         make = self.function(entry["call"], entry, "call", "optimizer")
-        options = {key: self.value(value, entry, key, "optimizer") for key, value in entry.items() if key != "call"}
+        options = {
+            key: self.value(value, entry, key, "optimizer") for key, value in entry.items() if key != "call"
+        }
         parameters = _parameters_of(make) or list(options)
         for key in options:
             if key not in parameters:
                 raise self.error(
-                    entry.lines[key], f"optimizer.{key}", f"{entry['call']} has no argument '{key}'.{did_you_mean(key, parameters)}"
+                    entry.lines[key],
+                    f"optimizer.{key}",
+                    f"{entry['call']} has no argument '{key}'.{did_you_mean(key, parameters)}",
                 )
         try:
             optimizer = make(**options)
@@ -484,7 +531,11 @@ def _function_names(name: str) -> list[str]:
     names = [key for key in dir(library) if callable(getattr(library, key)) and not key.startswith("_")]
     for module in ("nn", "layers", "losses", "math", "train", "random", "initializers", "summary"):
         space = getattr(library, module, None)
-        names += [f"{module}.{key}" for key in dir(space) if callable(getattr(space, key)) and not key.startswith("_")]
+        names += [
+            f"{module}.{key}"
+            for key in dir(space)
+            if callable(getattr(space, key)) and not key.startswith("_")
+        ]
     return names
 
 

@@ -30,7 +30,9 @@ class Dimension:
             self.value = operator.index(value)
         except TypeError as error:
             if not (isinstance(value, (str, bytes, float)) and float(value) == int(value)):
-                raise InvalidTypeError(f"Dimension value must be an integer or None, not {value!r}") from error
+                raise InvalidTypeError(
+                    f"Dimension value must be an integer or None, not {value!r}"
+                ) from error
             self.value = int(value)
         if self.value < 0:
             raise InvalidValueError(f"Dimension {self.value} must be >= 0")
@@ -129,7 +131,9 @@ class Dimension:
     __div__ = __floordiv__
 
     def __truediv__(self, other: Any) -> Any:
-        raise InvalidTypeError(f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', use // instead")
+        raise InvalidTypeError(
+            f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', use // instead"
+        )
 
     def __mod__(self, other: Any) -> Any:
         return self._combine(other, operator.mod)
@@ -168,7 +172,9 @@ class TensorShape:
         elif isinstance(dims, TensorShape):
             self._shape = dims._shape
         elif hasattr(dims, "unknown_rank"):
-            self._shape = None if dims.unknown_rank else tuple(d.size if d.size >= 0 else None for d in dims.dim)
+            self._shape = (
+                None if dims.unknown_rank else tuple(d.size if d.size >= 0 else None for d in dims.dim)
+            )
         elif isinstance(dims, (str, bytes)):
             raise InvalidTypeError(f"A shape cannot be made of the text {dims!r}")
         else:
@@ -237,7 +243,9 @@ class TensorShape:
         mine, theirs = self._shape, as_shape(other)._shape
         if mine is None or theirs is None:
             return True
-        return len(mine) == len(theirs) and all(x is None or y is None or x == y for x, y in zip(mine, theirs))
+        return len(mine) == len(theirs) and all(
+            x is None or y is None or x == y for x, y in zip(mine, theirs)
+        )
 
     def assert_is_compatible_with(self, other: Any) -> None:
         """Raises InvalidValueError (a ValueError) unless compatible."""

@@ -13,8 +13,7 @@ from typing import Any
 from .default import GraphKeys, get_default_graph, name_scope
 from .dtypes import as_dtype, float32
 from .errors import InvalidTypeError, InvalidValueError
-from .initializers import glorot_uniform
-from .initializers import Zeros as zeros_initializer
+from .initializers import Zeros as zeros_initializer, glorot_uniform
 from .tensor_shape import TensorShape
 from .variables import Variable
 
@@ -28,7 +27,8 @@ class _ReuseMode:
 
 AUTO_REUSE = _ReuseMode()
 _OPTIONS = (
-    "initializer", "regularizer", "caching_device", "partitioner", "custom_getter", "dtype", "use_resource", "constraint",
+    "initializer", "regularizer", "caching_device", "partitioner",
+    "custom_getter", "dtype", "use_resource", "constraint",
 )  # fmt: skip
 
 
@@ -243,8 +243,9 @@ def get_variable(
     getter: Callable[..., Any] = _true_getter
     custom = settings.pop("custom_getter")
     arguments = dict(
-        shape=shape, dtype=scope.dtype if dtype is None else as_dtype(dtype), reuse=scope.reuse, trainable=trainable,
-        collections=collections, validate_shape=validate_shape, synchronization=synchronization, aggregation=aggregation,
+        shape=shape, dtype=scope.dtype if dtype is None else as_dtype(dtype), reuse=scope.reuse,
+        trainable=trainable, collections=collections, validate_shape=validate_shape,
+        synchronization=synchronization, aggregation=aggregation,
         dtype_is_given=dtype is not None, **settings,
     )  # fmt: skip
     # The variable's name is absolute whatever name scope we are in.
@@ -302,7 +303,12 @@ def _true_getter(
 
 
 def _initial_value(
-    name: str, shape: TensorShape | None, dtype: Any, initializer: Any, validate_shape: bool, dtype_is_given: bool
+    name: str,
+    shape: TensorShape | None,
+    dtype: Any,
+    initializer: Any,
+    validate_shape: bool,
+    dtype_is_given: bool,
 ) -> tuple[Any, Any]:
     """The initial value (a function or value) and dtype of a new variable."""
     if isinstance(initializer, type):
@@ -331,16 +337,19 @@ def _initial_value(
 def _shared(found: Any, name: str, shape: Any, dtype: Any, reuse: Any) -> Any:
     if reuse is False or reuse is None:
         raise InvalidValueError(
-            f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
+            f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
+            "reuse=tf.AUTO_REUSE in "
             f"VarScope? Originally defined at:\n\n  {found.op.defined_at}"
         )
     if shape is not None and not TensorShape(shape).is_compatible_with(found.get_shape()):
         raise InvalidValueError(
-            f"Trying to share variable {name}, but specified shape {TensorShape(shape)} and found shape {found.get_shape()}."
+            f"Trying to share variable {name}, but specified shape {TensorShape(shape)} and found shape "
+            f"{found.get_shape()}."
         )
     if not dtype.is_compatible_with(found.dtype.base_dtype):
         raise InvalidValueError(
-            f"Trying to share variable {name}, but specified dtype {dtype.name} and found dtype {found.dtype.base_dtype.name}."
+            f"Trying to share variable {name}, but specified dtype {dtype.name} and found dtype "
+            f"{found.dtype.base_dtype.name}."
         )
     return found
 
@@ -361,7 +370,7 @@ def get_local_variable(name: str, *args: Any, **kwargs: Any) -> Any:
     return get_variable(name, *args, **kwargs)
 
 
-class variable_scope:  # noqa: N801  TensorFlow's name
+class variable_scope:
     """`tf.variable_scope`: a prefix (and name scope) for variables, with defaults for `get_variable`.
 
     Args:
@@ -405,7 +414,9 @@ class variable_scope:  # noqa: N801  TensorFlow's name
         if name_or_scope is not None and not isinstance(name_or_scope, (str, VariableScope)):
             raise InvalidTypeError("VariableScope: name_or_scope must be a string or VariableScope.")
         if not isinstance(auxiliary_name_scope, bool):
-            raise InvalidTypeError(f"The auxiliary_name_scope must be `True` or `False`, while get {auxiliary_name_scope}")
+            raise InvalidTypeError(
+                f"The auxiliary_name_scope must be `True` or `False`, while get {auxiliary_name_scope}"
+            )
         if name_or_scope is None and reuse is True:
             raise InvalidValueError("reuse=True cannot be used without a name_or_scope")
         given = locals()
@@ -512,7 +523,9 @@ def _forget_below(store: _Store, name: str) -> None:
 
 
 @contextmanager
-def variable_op_scope(values: Any, name_or_scope: Any, default_name: str | None = None, **options: Any) -> Iterator[Any]:
+def variable_op_scope(
+    values: Any, name_or_scope: Any, default_name: str | None = None, **options: Any
+) -> Iterator[Any]:
     """Old form of `variable_scope`."""
     with variable_scope(name_or_scope, default_name, values, **options) as scope:
         yield scope

@@ -167,7 +167,8 @@ class Variable:
             collections = [GraphKeys.GLOBAL_VARIABLES]
         if not isinstance(collections, (list, tuple, set)):
             raise InvalidValueError(
-                f"collections argument to Variable constructor must be a list, tuple, or set. Got {collections}"
+                "collections argument to Variable constructor must be a list, tuple, or set. Got "
+                f"{collections}"
             )
         if constraint is not None and not callable(constraint):
             raise InvalidValueError("The `constraint` argument must be a callable.")
@@ -177,15 +178,21 @@ class Variable:
             collections = [*collections, GraphKeys.TRAINABLE_VARIABLES]
         wanted = None if dtype is None else as_dtype(dtype)
         graph = get_default_graph()
-        with graph.control_dependencies(None):
-            with name_scope(name, "Variable", [] if callable(initial_value) else [initial_value]) as scope:
-                self._build(scope, initial_value, wanted, validate_shape, expected_shape, shape)
+        values = [] if callable(initial_value) else [initial_value]
+        with graph.control_dependencies(None), name_scope(name, "Variable", values) as scope:
+            self._build(scope, initial_value, wanted, validate_shape, expected_shape, shape)
         graph.add_to_collections(collections, self)
 
     # Filled by the two kinds
 
     def _build(
-        self, scope: str, initial_value: Any, dtype: DType | None, validate_shape: bool, expected: Any, shape: Any
+        self,
+        scope: str,
+        initial_value: Any,
+        dtype: DType | None,
+        validate_shape: bool,
+        expected: Any,
+        shape: Any,
     ) -> None:
         raise NotImplementedError
 
@@ -194,14 +201,15 @@ class Variable:
 
     def _make_initial_value(self, scope: str, initial_value: Any, dtype: DType | None) -> Tensor:
         """The tensor of the first value, colocated with the variable when a function makes it."""
+        tensor: Tensor
         if not callable(initial_value):
-            tensor: Tensor = convert_to_tensor(initial_value, dtype, name="initial_value")
+            tensor = convert_to_tensor(initial_value, dtype, name="initial_value")
             return tensor
         graph = get_default_graph()
-        with graph._attr_scope({"_class": [b"loc:@" + scope[:-1].encode()]}):
-            with name_scope("Initializer"), graph.device(None):
-                tensor = convert_to_tensor(initial_value(), dtype, name="initial_value")
-                return tensor
+        colocated = graph._attr_scope({"_class": [b"loc:@" + scope[:-1].encode()]})
+        with colocated, name_scope("Initializer"), graph.device(None):
+            tensor = convert_to_tensor(initial_value(), dtype, name="initial_value")
+        return tensor
 
     def _check_shape(self, initial: Tensor, validate_shape: bool, expected: Any) -> TensorShape:
         found = initial.get_shape()
@@ -389,7 +397,13 @@ class RefVariable(Variable):
     _variable: Tensor
 
     def _build(
-        self, scope: str, initial_value: Any, dtype: DType | None, validate_shape: bool, expected: Any, shape: Any
+        self,
+        scope: str,
+        initial_value: Any,
+        dtype: DType | None,
+        validate_shape: bool,
+        expected: Any,
+        shape: Any,
     ) -> None:
         self._initial_value = self._make_initial_value(scope, initial_value, dtype)
         static = self._check_shape(self._initial_value, validate_shape, expected)
@@ -443,17 +457,23 @@ class RefVariable(Variable):
     def _ref(self) -> Tensor:
         return self._variable
 
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign(
+        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Sets it; gives the reference after that (the operation where `read_value` is false)."""
         result = raw_ops.Assign(self._variable, value, use_locking=use_locking, name=name)
         return result if read_value else result.op
 
-    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Adds to it; gives the reference after that."""
         result = raw_ops.AssignAdd(self._variable, delta, use_locking=use_locking, name=name)
         return result if read_value else result.op
 
-    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Subtracts from it; gives the reference after that."""
         result = raw_ops.AssignSub(self._variable, delta, use_locking=use_locking, name=name)
         return result if read_value else result.op
@@ -488,7 +508,13 @@ class ResourceVariable(Variable):
     _handle: Tensor
 
     def _build(
-        self, scope: str, initial_value: Any, dtype: DType | None, validate_shape: bool, expected: Any, shape: Any
+        self,
+        scope: str,
+        initial_value: Any,
+        dtype: DType | None,
+        validate_shape: bool,
+        expected: Any,
+        shape: Any,
     ) -> None:
         graph = get_default_graph()
         true_name = scope[:-1]
@@ -574,7 +600,9 @@ class ResourceVariable(Variable):
         with operation.graph.control_dependencies([operation]):
             return self.value()
 
-    def assign(self, value: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True) -> Any:
+    def assign(
+        self, value: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Sets it; gives a read after that (the operation where `read_value` is false).
 
         Raises:
@@ -584,12 +612,16 @@ class ResourceVariable(Variable):
         self.shape.assert_is_compatible_with(tensor.get_shape())
         return self._changed(raw_ops.AssignVariableOp(self._handle, tensor, name=name), read_value)
 
-    def assign_add(self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_add(
+        self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Adds to it; gives a read after that."""
         tensor = convert_to_tensor(delta, self._dtype)
         return self._changed(raw_ops.AssignAddVariableOp(self._handle, tensor, name=name), read_value)
 
-    def assign_sub(self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_sub(
+        self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Subtracts from it; gives a read after that."""
         tensor = convert_to_tensor(delta, self._dtype)
         return self._changed(raw_ops.AssignSubVariableOp(self._handle, tensor, name=name), read_value)
@@ -670,8 +702,17 @@ class _Guard:
 
     def _tensor(self, tensor: Tensor) -> Tensor:
         operation = tensor.op
-        if operation.type in ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp", "Identity") or operation in self.by_operation:
-            source = operation if operation in self.by_operation else operation.inputs[0].op if operation.inputs else None
+        if (
+            operation.type in ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp", "Identity")
+            or operation in self.by_operation
+        ):
+            source = (
+                operation
+                if operation in self.by_operation
+                else operation.inputs[0].op
+                if operation.inputs
+                else None
+            )
             variable = self.by_operation.get(source) if source is not None else None
             if variable is not None and operation.type not in ("IsVariableInitialized", "VarIsInitializedOp"):
                 result: Tensor = variable.initialized_value()
@@ -685,14 +726,19 @@ class _Guard:
             if all(a is b for a, b in zip(inputs, operation.inputs)):
                 return tensor
             attrs = {name: operation.attr(name) for name in operation.attr_names()}
-            self.done[operation] = operation.graph.add_node(operation.type, inputs, attrs, operation.name.rpartition("/")[2])
+            self.done[operation] = operation.graph.add_node(
+                operation.type, inputs, attrs, operation.name.rpartition("/")[2]
+            )
         return self.done[operation].output(tensor.value_index)
 
 
-def _variable_to_tensor(value: Variable, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Any:
+def _variable_to_tensor(
+    value: Variable, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
+) -> Any:
     if dtype is not None and not dtype.is_compatible_with(value.dtype):
         raise InvalidValueError(
-            f"Incompatible type conversion requested to type '{dtype.name}' for variable of type '{value.dtype.name}'"
+            f"Incompatible type conversion requested to type '{dtype.name}' for variable of type "
+            f"'{value.dtype.name}'"
         )
     return value._ref() if as_ref and isinstance(value, RefVariable) else value.value()
 
@@ -791,7 +837,9 @@ def report_uninitialized_variables(var_list: Any = None, name: str = "report_uni
     with name_scope(name):
         if not variables:
             return raw_ops.Const(value=np.empty(0, object), dtype="string")
-        missing = raw_ops.LogicalNot(raw_ops.Pack([is_variable_initialized(variable) for variable in variables]))
+        missing = raw_ops.LogicalNot(
+            raw_ops.Pack([is_variable_initialized(variable) for variable in variables])
+        )
         names = convert_to_tensor([variable.op.name for variable in variables])
         where = raw_ops.Reshape(raw_ops.Where(missing), [-1])
         return raw_ops.GatherV2(names, where, 0)
@@ -800,23 +848,35 @@ def report_uninitialized_variables(var_list: Any = None, name: str = "report_uni
 # Assignments as functions
 
 
-def assign(ref: Any, value: Any, validate_shape: bool | None = None, use_locking: bool | None = None, name: str | None = None) -> Any:
+def assign(
+    ref: Any,
+    value: Any,
+    validate_shape: bool | None = None,
+    use_locking: bool | None = None,
+    name: str | None = None,
+) -> Any:
     """`tf.assign`: sets a variable."""
     if isinstance(ref, ResourceVariable):
         return ref.assign(value, name=name)
     options = {"validate_shape": validate_shape, "use_locking": use_locking}
-    return raw_ops.Assign(ref, value, name=name, **{key: item for key, item in options.items() if item is not None})
+    return raw_ops.Assign(
+        ref, value, name=name, **{key: item for key, item in options.items() if item is not None}
+    )
 
 
 def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """`tf.assign_add`: adds to a variable."""
-    return ref.assign_add(value, name=name) if isinstance(ref, ResourceVariable) else raw_ops.AssignAdd(
-        ref, value, use_locking=bool(use_locking), name=name
+    return (
+        ref.assign_add(value, name=name)
+        if isinstance(ref, ResourceVariable)
+        else raw_ops.AssignAdd(ref, value, use_locking=bool(use_locking), name=name)
     )
 
 
 def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """`tf.assign_sub`: subtracts from a variable."""
-    return ref.assign_sub(value, name=name) if isinstance(ref, ResourceVariable) else raw_ops.AssignSub(
-        ref, value, use_locking=bool(use_locking), name=name
+    return (
+        ref.assign_sub(value, name=name)
+        if isinstance(ref, ResourceVariable)
+        else raw_ops.AssignSub(ref, value, use_locking=bool(use_locking), name=name)
     )

@@ -34,7 +34,9 @@ def make(random: np.random.Generator, rows: int) -> Arrays:
         glyph = np.kron(GLYPHS[digit], np.ones((factor, factor), np.float32))
         top = int(random.integers(0, SIZE - glyph.shape[0] + 1))
         left = int(random.integers(0, SIZE - glyph.shape[1] + 1))
-        image[row, top : top + glyph.shape[0], left : left + glyph.shape[1], 0] = glyph * random.uniform(0.6, 1.0)
+        image[row, top : top + glyph.shape[0], left : left + glyph.shape[1], 0] = glyph * random.uniform(
+            0.6, 1.0
+        )
     image += random.normal(scale=0.15, size=image.shape).astype(np.float32)
     return {"image": image, "label": label.astype(np.int64)}
 

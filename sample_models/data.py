@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,20 +19,21 @@ def split(make: Make, train_rows: int, test_rows: int, seed: int = 0) -> tuple[A
     return make(random, train_rows), make(random, test_rows)
 
 
-def write(folder: str | os.PathLike[str], parts: Mapping[str, Arrays]) -> list[str]:
+def write(folder: str | Path, parts: Mapping[str, Arrays]) -> list[str]:
     """Writes `FOLDER/PART.npz` for each part; gives the paths."""
-    os.makedirs(folder, exist_ok=True)
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, arrays in parts.items():
-        path = os.path.join(folder, f"{name}.npz")
+        path = target / f"{name}.npz"
         np.savez(path, **arrays)  # type: ignore[arg-type]
-        paths.append(path)
+        paths.append(str(path))
     return paths
 
 
 def main(make: Make, train_rows: int, test_rows: int) -> None:
     """The command line of a data script: one argument, the folder."""
     if len(sys.argv) != 2:
-        sys.exit(f"usage: python -m sgtool.sample_models.{os.path.basename(sys.argv[0])[:-3]} FOLDER")
+        sys.exit(f"usage: python -m sgtool.sample_models.{Path(sys.argv[0]).stem} FOLDER")
     train, test = split(make, train_rows, test_rows)
     sys.stdout.write("\n".join(write(sys.argv[1], {"train": train, "test": test})) + "\n")

@@ -85,7 +85,7 @@ class Draft:
     def shape(self, tensor: Tensor) -> Shape:
         """The static shape of `tensor` in this plan."""
         tensor = self.resolve(tensor)
-        return self.shapes[tensor] if tensor in self.shapes else None
+        return self.shapes.get(tensor)
 
     def value(self, tensor: Tensor, depth: int = 0) -> np.ndarray | None:
         """The constant value of `tensor` in this plan, or None."""

@@ -70,9 +70,7 @@ class _Lowering:
             self.slots[tensor] = self.new_slot()
         for node in draft.nodes.values():
             self.lower(node)
-        fetch_slots = []
-        for fetch in draft.fetches:
-            fetch_slots.append(self.slot_of(fetch) if isinstance(fetch, Tensor) else -1)
+        fetch_slots = [self.slot_of(fetch) if isinstance(fetch, Tensor) else -1 for fetch in draft.fetches]
         return Plan(
             self.with_lifetimes(set(fetch_slots)),
             [step.operation for step in self.steps],
@@ -87,7 +85,9 @@ class _Lowering:
         kind = operation.kind
         assert kind is not None
         if operation.type in _VARIABLES and not node.may_be_dead:
-            self.slots[operation.output(0)] = self.new_slot(_VARIABLES[operation.type](draft.state, operation))
+            self.slots[operation.output(0)] = self.new_slot(
+                _VARIABLES[operation.type](draft.state, operation)
+            )
             return
         if operation.type in ("NoOp", "ControlTrigger") and not node.may_be_dead:
             return
@@ -171,7 +171,11 @@ class _Lowering:
             return -1
         for position, tensor in enumerate(node.inputs):
             same = tensor.dtype.np == result.dtype.np and self.draft.shape(tensor) == shape
-            if same and node.inputs.count(tensor) == 1 and self.slots.get(self.draft.resolve(tensor)) in self.computed:
+            if (
+                same
+                and node.inputs.count(tensor) == 1
+                and self.slots.get(self.draft.resolve(tensor)) in self.computed
+            ):
                 return position
         return -1
 

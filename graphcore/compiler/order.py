@@ -12,7 +12,9 @@ from ..errors import InvalidArgumentError, UnimplementedError
 from ..operation import Operation
 from .draft import Draft, Node
 
-LOOP_OPS = frozenset({"Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration", "LoopCond"})
+LOOP_OPS = frozenset(
+    {"Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration", "LoopCond"}
+)
 
 
 def run(draft: Draft) -> None:
@@ -25,7 +27,8 @@ def run(draft: Draft) -> None:
     loops = [operation.name for operation in draft.nodes if operation.type in LOOP_OPS]
     if loops:
         raise UnimplementedError(
-            f"While loops are not implemented yet; nodes {', '.join(map(repr, loops[:5]))} belong to one.", nodes=loops
+            f"While loops are not implemented yet; nodes {', '.join(map(repr, loops[:5]))} belong to one.",
+            nodes=loops,
         )
     nodes = draft.nodes
     waiting: dict[Operation, int] = {}
@@ -50,7 +53,8 @@ def run(draft: Draft) -> None:
     if len(ordered) < len(nodes):
         stuck = sorted(operation.name for operation in nodes if operation not in ordered)
         raise InvalidArgumentError(
-            f"{len(stuck)} nodes in a cycle: {', '.join(stuck[:5])}{', ...' if len(stuck) > 5 else ''}", nodes=stuck
+            f"{len(stuck)} nodes in a cycle: {', '.join(stuck[:5])}{', ...' if len(stuck) > 5 else ''}",
+            nodes=stuck,
         )
     draft.nodes = ordered
     _settle_control(draft)
@@ -69,6 +73,5 @@ def _settle_control(draft: Draft) -> None:
         )
         kind = operation.kind
         if node.may_be_dead or not (kind and kind.is_pure) or any(source in matters for source in sources):
-            if operation.type not in ("NoOp", "ControlTrigger") or any(source in matters for source in sources):
-                matters.add(operation)
+            matters.add(operation)
         node.control = [source for source in node.control if source in matters]

@@ -19,7 +19,6 @@ from ..errors import InvalidArgumentError, at_operation
 from ..operation import Operation
 from ..resources import RunContext
 
-
 Step = tuple[Any, int, Any, int, tuple[int, ...], tuple[int, ...]]
 
 
@@ -64,17 +63,18 @@ class Plan:
         try:
             with np.errstate(all="ignore"):
                 for function, arity, get, out, outs, dead in steps:
-                    if arity == 1:
-                        result = function(slots[get])
-                    elif arity:
-                        result = function(*get(slots))
-                    else:
-                        result = function()
                     if out >= 0:
-                        slots[out] = result
-                    elif outs:
-                        for slot, value in zip(outs, result):
-                            slots[slot] = value
+                        # No local keeps the result: who holds an array is counted (see lower._reusing).
+                        if arity == 1:
+                            slots[out] = function(slots[get])
+                        elif arity:
+                            slots[out] = function(*get(slots))
+                        else:
+                            slots[out] = function()
+                    else:
+                        arguments = () if not arity else (slots[get],) if arity == 1 else get(slots)
+                        _store(slots, outs, function(*arguments))
+                        arguments = ()
                     for slot in dead:
                         slots[slot] = None
         except Exception as error:  # the one place where a kernel's error gets its node's name
@@ -126,7 +126,8 @@ class Plan:
                 value = _keepable(value)
             elif value is DEAD:
                 raise InvalidArgumentError(
-                    f"Retval {name} does not have value: the fetch lies on a branch that the run did not take.",
+                    f"Retval {name} does not have value: the fetch lies on a branch that the run did "
+                    "not take.",
                     fetch=name,
                 )
             elif hasattr(value, "read"):  # a ref variable fetched itself
@@ -143,11 +144,20 @@ class Plan:
         raise at_operation(error, self.operations[index], inputs) from error
 
 
+def _store(slots: list[Any], outs: tuple[int, ...], results: Any) -> None:
+    """Puts several results into their slots."""
+    if outs:
+        for slot, value in zip(outs, results):
+            slots[slot] = value
+
+
 def _outline(result: Any) -> Any:
     """Dtype and shape of a step's result, without holding the arrays."""
     if isinstance(result, (tuple, list)):
         return [_outline(item) for item in result]
-    return (str(result.dtype), result.shape) if hasattr(result, "shape") and hasattr(result, "dtype") else None
+    return (
+        (str(result.dtype), result.shape) if hasattr(result, "shape") and hasattr(result, "dtype") else None
+    )
 
 
 def _keepable(value: np.ndarray) -> np.ndarray:

@@ -21,9 +21,11 @@ def run(draft: Draft) -> None:
     wanted_by: dict[Operation, Operation | Tensor] = {}
     stack: list[tuple[Operation, Operation | Tensor]] = []
     fed_placeholders = {tensor.op for tensor in draft.feeds if tensor.op.type in PLACEHOLDERS}
-    for fetch in draft.fetches:
-        if fetch not in draft.feeds and fetch not in fed_placeholders:
-            stack.append((fetch.op if isinstance(fetch, Tensor) else fetch, fetch))
+    stack.extend(
+        (fetch.op if isinstance(fetch, Tensor) else fetch, fetch)
+        for fetch in draft.fetches
+        if fetch not in draft.feeds and fetch not in fed_placeholders
+    )
     while stack:
         operation, fetch = stack.pop()
         if operation in wanted_by:
@@ -74,7 +76,9 @@ def _check_implemented(wanted_by: dict[Operation, Operation | Tensor]) -> None:
     if not missing:
         return
     missing.sort(key=lambda operation: operation._id)
-    lines = [f"node '{op.name}' (op: {op.type}), needed by the fetch '{wanted_by[op].name}'" for op in missing]
+    lines = [
+        f"node '{op.name}' (op: {op.type}), needed by the fetch '{wanted_by[op].name}'" for op in missing
+    ]
     types = sorted({operation.type for operation in missing})
     raise UnimplementedError(
         f"{'These ops are' if len(types) > 1 else 'The op is'} not implemented: {', '.join(types)}. "

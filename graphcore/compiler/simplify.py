@@ -63,7 +63,9 @@ def _root(tensor: Tensor) -> Tensor:
 def _key(node: Node, written: set[Tensor]) -> Hashable:
     """What two nodes must share to give the same value, or None where they may not be merged."""
     operation = node.operation
-    is_read = operation.type in _READS or (operation.type in _IDENTITIES and node.inputs[0].dtype._is_ref_dtype)
+    is_read = operation.type in _READS or (
+        operation.type in _IDENTITIES and node.inputs[0].dtype._is_ref_dtype
+    )
     if is_read:
         root = _root(node.inputs[0])
         if root in written or root.op.type not in _HANDLES:
@@ -71,7 +73,11 @@ def _key(node: Node, written: set[Tensor]) -> Hashable:
     elif not node.is_pure or not node.inputs:
         return None
     attrs = tuple(
-        sorted((name, _freeze(operation.attr(name))) for name in operation.attr_names() if not name.startswith("_"))
+        sorted(
+            (name, _freeze(operation.attr(name)))
+            for name in operation.attr_names()
+            if not name.startswith("_")
+        )
     )
     return operation.type, tuple(node.inputs), attrs
 

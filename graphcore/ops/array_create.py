@@ -61,13 +61,22 @@ _OLD_PLACEHOLDER_PRODUCER = 24
 def _placeholder_shape(node: Any) -> Shape:
     shape: Shape = node.attr("shape")
     # Before that version, writers said "unknown" by rank 0.
-    if shape == () and node.node.type == "Placeholder" and node.node.graph.versions.producer < _OLD_PLACEHOLDER_PRODUCER:
+    if (
+        shape == ()
+        and node.node.type == "Placeholder"
+        and node.node.graph.versions.producer < _OLD_PLACEHOLDER_PRODUCER
+    ):
         return None
     return shape
 
 
 placeholder_op = op(
-    "Placeholder", "-> output: dtype", "shape: shape = unknown", dtype=ANY, no_grad="it has no inputs", effects=True
+    "Placeholder",
+    "-> output: dtype",
+    "shape: shape = unknown",
+    dtype=ANY,
+    no_grad="it has no inputs",
+    effects=True,
 )(_placeholder)
 placeholder_op.shape(_placeholder_shape)
 placeholder_v2 = op(
@@ -105,7 +114,21 @@ def _check_dims(dims: Any) -> None:
 fill.shape(lambda node: node.value_as_shape(0))
 fill.grad(lambda node, dy: [None, raw_ops.Sum(dy, raw_ops.Range(0, raw_ops.Rank(dy), 1))])
 
-_DEFINITE = (bfloat16, float16, float32, float64, int8, uint8, int16, uint16, int32, int64, complex64, complex128, bool_)
+_DEFINITE = (
+    bfloat16,
+    float16,
+    float32,
+    float64,
+    int8,
+    uint8,
+    int16,
+    uint16,
+    int32,
+    int64,
+    complex64,
+    complex128,
+    bool_,
+)
 
 
 @op("ZerosLike", "x: T -> y: T", T=ANY, effects=False)
@@ -202,10 +225,15 @@ def _(node: Any) -> Shape:
 def ensure_shape(input: Any, *, shape: Shape) -> Any:
     """The input, once its shape is known to be an instance of `shape`."""
     fits = shape is None or (
-        len(shape) == input.ndim and all(want is None or want == have for want, have in zip(shape, input.shape))
+        len(shape) == input.ndim
+        and all(want is None or want == have for want, have in zip(shape, input.shape))
     )
     if not fits:
-        wanted = "<unknown>" if shape is None else "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
+        wanted = (
+            "<unknown>"
+            if shape is None
+            else "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
+        )
         raise InvalidArgumentError(
             f"Shape of tensor {list(input.shape)} is not compatible with expected shape {wanted}."
         )
@@ -307,14 +335,23 @@ def tf_range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, n
     with name_scope(name, "Range", [start, limit, delta]) as scope:
         order = [int32, int64, float32, float64]
         if dtype is None:
-            values = [convert_to_tensor(value, name=key) for key, value in (("start", start), ("limit", limit), ("delta", delta))]
+            values = [
+                convert_to_tensor(value, name=key)
+                for key, value in (("start", start), ("limit", limit), ("delta", delta))
+            ]
             found = [value.dtype.base_dtype for value in values]
             if not all(item in order for item in found):
                 raise InvalidTypeError(f"Range over dtypes {[item.name for item in found]} is not possible")
             wanted = max(found, key=order.index)
-            values = [value if value.dtype.base_dtype == wanted else raw_ops.Cast(value, DstT=wanted) for value in values]
+            values = [
+                value if value.dtype.base_dtype == wanted else raw_ops.Cast(value, DstT=wanted)
+                for value in values
+            ]
         else:
-            values = [convert_to_tensor(value, as_dtype(dtype), name=key) for key, value in (("start", start), ("limit", limit), ("delta", delta))]
+            values = [
+                convert_to_tensor(value, as_dtype(dtype), name=key)
+                for key, value in (("start", start), ("limit", limit), ("delta", delta))
+            ]
         return range_op(*values, name=scope)
 
 
@@ -324,7 +361,11 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Any:
 
 
 def eye(
-    num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = float32, name: str | None = None
+    num_rows: Any,
+    num_columns: Any = None,
+    batch_shape: Any = None,
+    dtype: Any = float32,
+    name: str | None = None,
 ) -> Any:
     """`tf.eye`: the identity matrix, or a batch of it."""
     with name_scope(name, "eye", []):

@@ -16,7 +16,21 @@ from . import rules
 
 _REVERSIBLE = tuple(
     as_dtype(name)
-    for name in "uint8 int8 uint16 int16 int32 int64 bool float16 float32 float64 complex64 complex128 string".split()
+    for name in [
+        "uint8",
+        "int8",
+        "uint16",
+        "int16",
+        "int32",
+        "int64",
+        "bool",
+        "float16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+        "string",
+    ]
 )
 
 
@@ -27,7 +41,8 @@ def pack(values: list[Any], *, axis: int) -> Any:
     for index, value in enumerate(values):
         if np.shape(value) != shape:
             raise InvalidArgumentError(
-                f"Shapes of all inputs must match: values[0].shape = {list(shape)} != values[{index}].shape = "
+                f"Shapes of all inputs must match: values[0].shape = {list(shape)} != "
+                f"values[{index}].shape = "
                 f"{list(np.shape(value))}"
             )
     return np.stack(values, axis)
@@ -88,11 +103,13 @@ def _concat(values: list[Any], axis: Any) -> Any:
     for index, shape in enumerate(shapes):
         if len(shape) != len(first):
             raise InvalidArgumentError(
-                f"ConcatOp : Ranks of all input tensors should match: shape[0] = {list(first)} vs. shape[{index}] = {list(shape)}"
+                f"ConcatOp : Ranks of all input tensors should match: shape[0] = {list(first)} vs. "
+                f"shape[{index}] = {list(shape)}"
             )
         if any(a != b for axis_, (a, b) in enumerate(zip(first, shape)) if axis_ != position):
             raise InvalidArgumentError(
-                f"ConcatOp : Dimensions of inputs should match: shape[0] = {list(first)} vs. shape[{index}] = {list(shape)}"
+                f"ConcatOp : Dimensions of inputs should match: shape[0] = {list(first)} vs. "
+                f"shape[{index}] = {list(shape)}"
             )
     if rank == 0:
         raise InvalidArgumentError("ConcatOp : Inputs must have at least one dimension")
@@ -110,7 +127,9 @@ def _concat_shape(shapes: list[Shape], axis: Any) -> Shape:
         return (None,) * rank
     position = int(np.reshape(axis, -1)[0])
     if not -rank <= position < rank:
-        raise InvalidValueError(f"Expected concatenating dimensions in the range [{-rank}, {rank}), but got {position}")
+        raise InvalidValueError(
+            f"Expected concatenating dimensions in the range [{-rank}, {rank}), but got {position}"
+        )
     position %= rank
     total: int | None = 0
     result: Shape = None
@@ -197,7 +216,9 @@ def split_op(split_dim: Any, value: Any, *, num_split: int) -> list[Any]:
 def _split_axis(split_dim: Any, value: Any) -> int:
     axis = int(np.reshape(split_dim, -1)[0])
     if not -value.ndim <= axis < value.ndim:
-        raise InvalidArgumentError(f"-input rank(-{value.ndim}) <= split_dim < input rank ({value.ndim}), but got {axis}")
+        raise InvalidArgumentError(
+            f"-input rank(-{value.ndim}) <= split_dim < input rank ({value.ndim}), but got {axis}"
+        )
     return axis % value.ndim
 
 
@@ -219,7 +240,9 @@ def _(node: Any) -> list[Shape]:
     return [rules.replace_dim(shape, axis, None if size is None else size // count)] * count
 
 
-split_op.grad(lambda node, *dys: [None, raw_ops.ConcatV2(list(dys), node.inputs[0]) if len(dys) > 1 else dys[0]])
+split_op.grad(
+    lambda node, *dys: [None, raw_ops.ConcatV2(list(dys), node.inputs[0]) if len(dys) > 1 else dys[0]]
+)
 
 
 @op(
@@ -238,7 +261,8 @@ def split_v(value: Any, size_splits: Any, split_dim: Any, *, num_split: int) -> 
         sizes[sizes.index(-1)] = rest
     if min(sizes, default=0) < 0 or sum(sizes) != total:
         raise InvalidArgumentError(
-            f"Determined shape must either match input shape along split_dim exactly if fully specified, or be less "
+            "Determined shape must either match input shape along split_dim exactly if fully "
+            "specified, or be less "
             f"than the size of the input along split_dim if not fully specified.  Got: {sum(sizes)}"
         )
     return _contiguous(np.split(value, np.cumsum(sizes)[:-1], axis))
@@ -252,10 +276,14 @@ def _(node: Any) -> list[Shape]:
         return [None] * count
     if axis is None:
         return [(None,) * len(shape)] * count
-    dims: list[int | None] = [None] * count if sizes is None else [int(size) for size in np.reshape(sizes, -1)]
+    dims: list[int | None] = (
+        [None] * count if sizes is None else [int(size) for size in np.reshape(sizes, -1)]
+    )
     if -1 in dims:
         total = shape[axis]
-        dims[dims.index(-1)] = None if total is None else total - sum(dim for dim in dims if dim not in (None, -1))
+        dims[dims.index(-1)] = (
+            None if total is None else total - sum(dim for dim in dims if dim not in (None, -1))
+        )
     return [rules.replace_dim(shape, axis, dim) for dim in dims]
 
 
@@ -273,7 +301,9 @@ def tile(input: Any, multiples: Any) -> Any:
             f"Expected multiples argument to be a vector of length {input.ndim} but got length {len(times)}"
         )
     if min(times, default=1) < 0:
-        raise InvalidArgumentError(f"Expected multiples[{times.index(min(times))}] >= 0, but got {min(times)}")
+        raise InvalidArgumentError(
+            f"Expected multiples[{times.index(min(times))}] >= 0, but got {min(times)}"
+        )
     return np.tile(input, times)
 
 
@@ -316,7 +346,8 @@ _MIRROR = {"REFLECT": "reflect", "SYMMETRIC": "symmetric"}
 def _paddings(paddings: Any, rank: int) -> list[tuple[int, int]]:
     if np.shape(paddings) != (rank, 2):
         raise InvalidArgumentError(
-            f"The first dimension of paddings must be the rank of inputs: {list(np.shape(paddings))} vs. rank {rank}"
+            f"The first dimension of paddings must be the rank of inputs: {list(np.shape(paddings))} "
+            f"vs. rank {rank}"
         )
     pairs = [(int(a), int(b)) for a, b in np.asarray(paddings).tolist()]
     if any(a < 0 or b < 0 for a, b in pairs):
@@ -350,7 +381,9 @@ def pad_op(input: Any, paddings: Any) -> Any:
     return _padded(input, paddings, b"" if input.dtype == object else 0)
 
 
-@op("PadV2", "input: T, paddings: Tpaddings, constant_values: T -> output: T", T=ANY, Tpaddings=(INDEX, int32))
+@op(
+    "PadV2", "input: T, paddings: Tpaddings, constant_values: T -> output: T", T=ANY, Tpaddings=(INDEX, int32)
+)
 def pad_v2(input: Any, paddings: Any, constant_values: Any) -> Any:
     """The input with a constant around it."""
     return _padded(input, paddings, constant_values)
@@ -370,7 +403,8 @@ def mirror_pad(input: Any, paddings: Any, *, mode: str) -> Any:
     for axis, ((before, after), size) in enumerate(zip(pairs, input.shape)):
         if max(before, after) > size - less:
             raise InvalidArgumentError(
-                f"paddings must be no greater than the dimension size{' minus 1' if less else ''}: {before}, {after} "
+                f"paddings must be no greater than the dimension size{' minus 1' if less else ''}: "
+                f"{before}, {after} "
                 f"in dimension {axis} of size {size}"
             )
     return np.pad(input, pairs, mode=_MIRROR[mode])  # type: ignore[call-overload]
@@ -403,7 +437,9 @@ def _(node: Any) -> Shape:
     shape, paddings = node.shape(0), node.value(1)
     if shape is None or paddings is None:
         return None if shape is None else (None,) * len(shape)
-    return tuple(None if dim is None else dim - a - b for dim, (a, b) in zip(shape, np.asarray(paddings).tolist()))
+    return tuple(
+        None if dim is None else dim - a - b for dim, (a, b) in zip(shape, np.asarray(paddings).tolist())
+    )
 
 
 def _unpadded(node: Any, dy: Any) -> Any:
@@ -427,13 +463,20 @@ mirror_pad.grad(lambda node, dy: [raw_ops.MirrorPadGrad(dy, node.inputs[1], mode
 mirror_pad_grad.grad(lambda node, dy: [raw_ops.MirrorPad(dy, node.inputs[1], mode=node.attr("mode")), None])
 
 
-@op("ReverseV2", "tensor: T, axis: Tidx -> output: T", Tidx=(INDEX, int32), T=(*_REVERSIBLE, as_dtype("bfloat16")))
+@op(
+    "ReverseV2",
+    "tensor: T, axis: Tidx -> output: T",
+    Tidx=(INDEX, int32),
+    T=(*_REVERSIBLE, as_dtype("bfloat16")),
+)
 def reverse_v2(tensor: Any, axis: Any) -> Any:
     """The order of elements along the given axes turned round."""
     axes = np.reshape(axis, -1).tolist()
     for item in axes:
         if not -tensor.ndim <= item < tensor.ndim:
-            raise InvalidArgumentError(f"'axis'[{axes.index(item)}] = {item} is out of valid range [0, {tensor.ndim - 1}]")
+            raise InvalidArgumentError(
+                f"'axis'[{axes.index(item)}] = {item} is out of valid range [0, {tensor.ndim - 1}]"
+            )
     if len({item % tensor.ndim for item in axes}) < len(axes):
         raise InvalidArgumentError(f"axis {axes} specified more than once.")
     return np.ascontiguousarray(np.flip(tensor, tuple(axes))) if axes else tensor
@@ -443,7 +486,10 @@ def reverse_v2(tensor: Any, axis: Any) -> Any:
 def reverse_v1(tensor: Any, dims: Any) -> Any:
     """As ReverseV2, the axes marked by a boolean vector."""
     if np.size(dims) != tensor.ndim:
-        raise InvalidArgumentError(f"'dims' must have the same number of values as 'input' has dimensions: {np.size(dims)} vs. {tensor.ndim}")
+        raise InvalidArgumentError(
+            f"'dims' must have the same number of values as 'input' has dimensions: {np.size(dims)} vs. "
+            f"{tensor.ndim}"
+        )
     axes = tuple(index for index, wanted in enumerate(np.reshape(dims, -1)) if wanted)
     return np.ascontiguousarray(np.flip(tensor, axes)) if axes else tensor
 
@@ -490,20 +536,24 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
     return concat_v2(list(values), axis, name=name)
 
 
-def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split") -> Any:
+def split(
+    value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split"
+) -> Any:
     """`tf.split`: a tensor cut along an axis into a number of equal parts, or parts of given sizes.
 
     Raises:
         ValueError: The number of parts is not known statically.
     """
-    if isinstance(num_or_size_splits, (int, np.integer)) or hasattr(num_or_size_splits, "value") and not hasattr(num_or_size_splits, "op"):
+    if isinstance(num_or_size_splits, (int, np.integer)) or (
+        hasattr(num_or_size_splits, "value") and not hasattr(num_or_size_splits, "op")
+    ):
         return split_op(axis, value, num_split=int(num_or_size_splits), name=name)
     sizes = convert_to_tensor(num_or_size_splits)
     if num is None:
         shape = sizes.static_shape
         num = shape[0] if shape else None
         if num is None:
-            raise InvalidValueError("Cannot infer num from shape %s" % num_or_size_splits)
+            raise InvalidValueError(f"Cannot infer num from shape {num_or_size_splits}")
     return split_v(value, sizes, axis, num_split=num, name=name)
 
 
@@ -512,7 +562,9 @@ def tf_tile(input: Any, multiples: Any, name: str | None = None) -> Any:
     return tile(input, multiples, name=name)
 
 
-def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None, constant_values: Any = 0) -> Any:
+def pad(
+    tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None, constant_values: Any = 0
+) -> Any:
     """`tf.pad`: values put around a tensor; mode CONSTANT, REFLECT or SYMMETRIC.
 
     Raises:

@@ -441,7 +441,7 @@ def _unique_parts(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
     return x[first], places, np.bincount(places, minlength=len(numbers)).astype(out_idx)
 
 
-@op("Unique", "x: T -> y: T, idx: out_idx", T=ANY, out_idx=(INDEX, int32), no_grad="TensorFlow declares none")
+@op("Unique", "x: T -> y: T, idx: out_idx", T=ANY, out_idx=(INDEX, int32), undefined_grad="TensorFlow has none")
 def unique_op(x: Any, *, out_idx: Any) -> Any:
     """Distinct values in order of appearance, and for each element which one it is."""
     return _unique_parts(x, out_idx)[:2]
@@ -452,7 +452,7 @@ def unique_op(x: Any, *, out_idx: Any) -> Any:
     "x: T -> y: T, idx: out_idx, count: out_idx",
     T=ANY,
     out_idx=(INDEX, int32),
-    no_grad="TensorFlow declares none",
+    undefined_grad="TensorFlow has none",
 )
 def unique_with_counts_op(x: Any, *, out_idx: Any) -> Any:
     """As Unique, with how often each value occurs."""
@@ -468,7 +468,7 @@ unique_with_counts_op.shape(lambda node: [(None,), with_rank(node.shape(0), 1), 
     "x: T, y: T -> out: T, idx: out_idx",
     T=ANY,
     out_idx=(INDEX, int32),
-    no_grad="TensorFlow declares none",
+    undefined_grad="TensorFlow has none",
 )
 def list_diff(x: Any, y: Any, *, out_idx: Any) -> tuple[Any, Any]:
     """What is in x and not in y, in the order of x, and where it stands there."""

@@ -126,7 +126,9 @@ def reshape(tensor: Any, shape: Any) -> Any:
             f"Only one input size may be -1, not both {first} and {dims.index(-1, first + 1)}"
         )
     if any(dim < -1 for dim in dims):
-        raise InvalidArgumentError(f"Size {next(i for i, d in enumerate(dims) if d < -1)} must be non-negative, not {min(dims)}")
+        raise InvalidArgumentError(
+            f"Size {next(i for i, d in enumerate(dims) if d < -1)} must be non-negative, not {min(dims)}"
+        )
     known = 1
     for dim in dims:
         known *= dim if dim != -1 else 1
@@ -134,12 +136,14 @@ def reshape(tensor: Any, shape: Any) -> Any:
     if -1 in dims:
         if known == 0:
             raise InvalidArgumentError(
-                "Reshape cannot infer the missing input size for an empty tensor unless all specified input sizes "
+                "Reshape cannot infer the missing input size for an empty tensor unless all specified "
+                "input sizes "
                 "are non-zero"
             )
         if total % known:
             raise InvalidArgumentError(
-                f"Input to reshape is a tensor with {total} values, but the requested shape requires a multiple of {known}"
+                f"Input to reshape is a tensor with {total} values, but the requested shape requires a "
+                f"multiple of {known}"
             )
     elif known != total:
         raise InvalidArgumentError(
@@ -164,12 +168,12 @@ def _(node: Any) -> Shape:
         if known == 0:
             return wanted
         if total % known:
-            raise InvalidValueError(
-                f"Dimension size must be evenly divisible by {known} but is {total}"
-            )
+            raise InvalidValueError(f"Dimension size must be evenly divisible by {known} but is {total}")
         return rules.replace_dim(wanted, unknown[0], total // known)
     if not unknown and known != total:
-        raise InvalidValueError(f"Cannot reshape a tensor with {total} elements to shape {list(wanted)} ({known} elements)")
+        raise InvalidValueError(
+            f"Cannot reshape a tensor with {total} elements to shape {list(wanted)} ({known} elements)"
+        )
     return wanted
 
 
@@ -229,7 +233,8 @@ def squeeze_op(input: Any, *, squeeze_dims: list[int]) -> Any:
             )
         if input.shape[axis] != 1:
             raise InvalidArgumentError(
-                f"Can not squeeze dim[{axis % input.ndim}], expected a dimension of 1, got {input.shape[axis]}"
+                f"Can not squeeze dim[{axis % input.ndim}], expected a dimension of 1, got "
+                f"{input.shape[axis]}"
             )
     return np.squeeze(input, tuple({axis % input.ndim for axis in squeeze_dims}))
 
@@ -244,9 +249,13 @@ def _(node: Any) -> Shape:
     chosen = set()
     for axis in dims:
         if not -len(source) <= axis < len(source):
-            raise InvalidValueError(f"squeeze_dims[{dims.index(axis)}] not in [{-len(source)},{len(source)}).")
+            raise InvalidValueError(
+                f"squeeze_dims[{dims.index(axis)}] not in [{-len(source)},{len(source)})."
+            )
         if source[axis] not in (1, None):
-            raise InvalidValueError(f"Can not squeeze dim[{axis % len(source)}], expected a dimension of 1, got {source[axis]}")
+            raise InvalidValueError(
+                f"Can not squeeze dim[{axis % len(source)}], expected a dimension of 1, got {source[axis]}"
+            )
         chosen.add(axis % len(source))
     return tuple(dim for index, dim in enumerate(source) if index not in chosen)
 
@@ -259,7 +268,9 @@ def transpose_op(x: Any, perm: Any) -> Any:
     """The axes in the order `perm`."""
     order = np.reshape(perm, -1).tolist()
     if len(order) != x.ndim:
-        raise InvalidArgumentError(f"transpose expects a vector of size {x.ndim}. But input(1) is a vector of size {len(order)}")
+        raise InvalidArgumentError(
+            f"transpose expects a vector of size {x.ndim}. But input(1) is a vector of size {len(order)}"
+        )
     if sorted(axis % x.ndim if -x.ndim <= axis < x.ndim else -1 for axis in order) != list(range(x.ndim)):
         raise InvalidArgumentError(f"{order} is not a permutation of the axes of a tensor of rank {x.ndim}")
     return np.ascontiguousarray(np.transpose(x, order)) if x.ndim else x
@@ -336,7 +347,7 @@ def _(node: Any) -> Shape:
     return (None if None in sizes else max(sizes),)
 
 
-@op("Bitcast", "input: T -> output: type", T=NUMERIC, type=NUMERIC, no_grad="bits have no derivative")
+@op("Bitcast", "input: T -> output: type", T=NUMERIC, type=NUMERIC, undefined_grad="bits have no derivative")
 def bitcast(input: Any, *, type: Any) -> Any:
     """The same bytes read as another dtype; a last dimension appears or goes where sizes differ."""
     source, target = input.dtype.itemsize, type.itemsize
@@ -347,7 +358,8 @@ def bitcast(input: Any, *, type: Any) -> Any:
     ratio = target // source
     if input.ndim == 0 or input.shape[-1] != ratio:
         raise InvalidArgumentError(
-            f"Cannot bitcast from {input.dtype.name} to {type.name}: the last dimension must be {ratio}, shape is {list(input.shape)}"
+            f"Cannot bitcast from {input.dtype.name} to {type.name}: the last dimension must be "
+            f"{ratio}, shape is {list(input.shape)}"
         )
     return np.ascontiguousarray(input).view(type).reshape(input.shape[:-1])
 
@@ -361,7 +373,10 @@ def _(node: Any) -> Shape:
     if sizes[0] > sizes[1]:
         return (*source, sizes[0] // sizes[1])
     if not source or source[-1] not in (None, sizes[1] // sizes[0]):
-        raise InvalidValueError(f"Cannot bitcast due to shape. {source[-1] if source else 0} does not match {sizes[1] // sizes[0]}")
+        raise InvalidValueError(
+            f"Cannot bitcast due to shape. {source[-1] if source else 0} does not match "
+            f"{sizes[1] // sizes[0]}"
+        )
     return source[:-1]
 
 
@@ -390,7 +405,12 @@ def _known(input: Any, name: str | None, kind: str, out_type: Any, value: Any) -
     tensor = convert_to_tensor(input)
     static = tensor.get_shape()
     if static.is_fully_defined():
-        return constant(value(static.as_list()), as_dtype(out_type), name=name or kind, shape=[len(static)] if kind == "Shape" else None)
+        return constant(
+            value(static.as_list()),
+            as_dtype(out_type),
+            name=name or kind,
+            shape=[len(static)] if kind == "Shape" else None,
+        )
     return getattr(raw_ops, kind)(tensor, out_type=out_type, name=name)
 
 

@@ -40,7 +40,9 @@ def _merge(inputs: list[Any]) -> tuple[Any, Any]:
     return DEAD, DEAD
 
 
-switch_op = op("Switch", "data: T, pred: bool -> output_false: T, output_true: T", T=ANY, effects=False)(_switch)
+switch_op = op("Switch", "data: T, pred: bool -> output_false: T, output_true: T", T=ANY, effects=False)(
+    _switch
+)
 ref_switch = op(
     "RefSwitch",
     "data: Ref(T), pred: bool -> output_false: Ref(T), output_true: Ref(T)",
@@ -93,7 +95,7 @@ def _(node: Any, dy: Any, _: Any) -> Any:
 
 
 def _predicate_of(merge: Any) -> Any:
-    """The predicate of the conditional that ends in `merge`: of the nearest Switch that does not close before."""
+    """The predicate of the conditional that ends in `merge`."""
     depth_of: dict[Operation, int] = {}
     stack = [(tensor.op, 0) for tensor in merge.inputs]
     while stack:
@@ -147,7 +149,10 @@ def assert_op(condition: Any, data: list[Any], *, summarize: int) -> None:
     if np.ndim(condition):
         raise InvalidArgumentError(f"condition must be a scalar, got shape {list(np.shape(condition))}")
     if not condition:
-        shown = " ".join(f"[{format_value(item, summarize)}]" if np.ndim(item) == 0 else format_value(item, summarize) for item in data)
+        shown = " ".join(
+            f"[{format_value(item, summarize)}]" if np.ndim(item) == 0 else format_value(item, summarize)
+            for item in data
+        )
         raise InvalidArgumentError(f"assertion failed: {shown}")
 
 
@@ -166,7 +171,9 @@ def check_numerics(tensor: Any, *, message: str) -> Any:
 check_numerics.shape(rules.unchanged)
 check_numerics.grad(
     lambda node, dy: raw_ops.CheckNumerics(
-        dy, message="Not a number (NaN) or infinity (Inf) values detected in gradient. " + node.attr("message").decode()
+        dy,
+        message="Not a number (NaN) or infinity (Inf) values detected in gradient. "
+        + node.attr("message").decode(),
     )
 )
 
@@ -183,9 +190,11 @@ def tf_identity(input: Any, name: str | None = None) -> Any:
 
 def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = None) -> Any:
     """The tensor, computed after all `dependencies` have run."""
-    with name_scope(name, "control_dependency", [*dependencies, output_tensor]) as scope:
-        with get_default_graph().control_dependencies(dependencies):
-            return tf_identity(convert_to_tensor(output_tensor), scope)
+    with (
+        name_scope(name, "control_dependency", [*dependencies, output_tensor]) as scope,
+        get_default_graph().control_dependencies(dependencies),
+    ):
+        return tf_identity(convert_to_tensor(output_tensor), scope)
 
 
 def tuple_(tensors: Any, name: str | None = None, control_inputs: Any = None) -> list[Any]:
@@ -196,8 +205,7 @@ def tuple_(tensors: Any, name: str | None = None, control_inputs: Any = None) ->
     """
     with name_scope(name, "tuple", tensors) as scope:
         operations = [tensor.op for tensor in tensors if tensor is not None]
-        for item in control_inputs or ():
-            operations.append(item if isinstance(item, Operation) else item.op)
+        operations += [item if isinstance(item, Operation) else item.op for item in control_inputs or ()]
         if not operations:
             raise InvalidValueError(f"Must have at least one Tensor: {tensors}")
         gate = group(*operations)
@@ -215,7 +223,9 @@ def tf_assert(condition: Any, data: Any, summarize: int | None = None, name: str
     """
     with name_scope(name, "Assert", data) as scope:
         condition = convert_to_tensor(condition)
-        return assert_op(condition, convert_n_to_tensor(data), summarize=3 if summarize is None else summarize, name=scope)
+        return assert_op(
+            condition, convert_n_to_tensor(data), summarize=3 if summarize is None else summarize, name=scope
+        )
 
 
 def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> tuple[Any, Any]:

@@ -21,7 +21,11 @@ _NO_GRAD = "file operations are not differentiable"
 
 
 def _text(value: Any) -> str:
-    item = np.reshape(value, -1)[0] if np.ndim(value) else (value.item() if isinstance(value, np.ndarray) else value)
+    item = (
+        np.reshape(value, -1)[0]
+        if np.ndim(value)
+        else (value.item() if isinstance(value, np.ndarray) else value)
+    )
     return item.decode() if isinstance(item, bytes) else str(item)
 
 
@@ -59,7 +63,8 @@ def _part(spec: str, tensor: Any) -> Part | None:
     part = Part.parse(spec)
     if part is not None and part.shape != tensor.shape:
         raise InvalidArgumentError(
-            f"Slice shape mismatch: shape_and_slice {spec} is of shape {list(part.shape)}, the tensor of {list(tensor.shape)}"
+            f"Slice shape mismatch: shape_and_slice {spec} is of shape {list(part.shape)}, the tensor "
+            f"of {list(tensor.shape)}"
         )
     return None if part is None or part.is_full else part
 
@@ -99,14 +104,16 @@ def read_part(store: Any, name: str, spec: str, dtype: Any) -> Any:
     entry: Entry = store[name]
     if dtype is not None and entry.dtype.number != dtype.base_dtype.as_datatype_enum:
         raise InvalidArgumentError(
-            f"tensor_name = {name}; expected dtype {dtype.base_dtype.name} does not equal original dtype {entry.dtype.name}"
+            f"tensor_name = {name}; expected dtype {dtype.base_dtype.name} does not equal original "
+            f"dtype {entry.dtype.name}"
         )
     part = Part.parse(spec)
     if part is None:
         return entry.read()
     if part.full_shape != entry.shape:
         raise InvalidArgumentError(
-            f"tensor_name = {name}; shape in shape_and_slice spec {list(part.full_shape)} does not match the shape "
+            f"tensor_name = {name}; shape in shape_and_slice spec {list(part.full_shape)} does not "
+            "match the shape "
             f"stored in checkpoint: {list(entry.shape)}"
         )
     if hasattr(store, "read_slice"):
@@ -124,7 +131,11 @@ def _(node: Any) -> list[Shape]:
     return [None if part is None else part.shape for part in parts]
 
 
-@op("ShardedFilename", "basename: string, shard: int32, num_shards: int32 -> filename: string", no_grad=_NO_GRAD)
+@op(
+    "ShardedFilename",
+    "basename: string, shard: int32, num_shards: int32 -> filename: string",
+    no_grad=_NO_GRAD,
+)
 def sharded_filename(basename: Any, shard: Any, num_shards: Any) -> Any:
     """`BASE-00000-of-00002`."""
     return np.array(f"{_text(basename)}-{int(shard):05d}-of-{int(num_shards):05d}".encode(), object)
@@ -192,4 +203,3 @@ def write_file(ctx: Any, filename: Any, contents: Any, *, node: Any) -> None:
 
 
 write_file.shape(rules.nothing)
-

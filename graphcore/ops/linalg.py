@@ -95,7 +95,8 @@ def _batch_matmul(x: Any, y: Any, *, adj_x: bool, adj_y: bool) -> Any:
     left, right = _adjoint(x, adj_x), _adjoint(y, adj_y)
     if left.shape[-1] != right.shape[-2]:
         raise InvalidArgumentError(
-            f"In[0] mismatch In[1] shape: {left.shape[-1]} vs. {right.shape[-2]}: {list(x.shape)} {list(y.shape)} "
+            f"In[0] mismatch In[1] shape: {left.shape[-1]} vs. {right.shape[-2]}: {list(x.shape)} "
+            f"{list(y.shape)} "
             f"{int(adj_x)} {int(adj_y)}"
         )
     return _product(left, right)
@@ -145,7 +146,8 @@ def _(node: Any, dy: Any) -> Any:
     shape_x, shape_y = raw_ops.Shape(x), raw_ops.Shape(y)
     axes = raw_ops.BroadcastGradientArgs(batch_part(shape_x), batch_part(shape_y))
     return tuple(
-        raw_ops.Reshape(raw_ops.Sum(grad, axis), shape) for grad, axis, shape in zip(grads, axes, (shape_x, shape_y))
+        raw_ops.Reshape(raw_ops.Sum(grad, axis), shape)
+        for grad, axis, shape in zip(grads, axes, (shape_x, shape_y))
     )
 
 
@@ -191,16 +193,26 @@ def matmul(
     a = convert_to_tensor(a, name="a")
     b = convert_to_tensor(b, dtype=a.dtype.base_dtype, name="b")
     ranks = [tensor.get_shape().ndims for tensor in (a, b)]
-    if any(rank is None or rank > 2 for rank in ranks) and not ranks == [2, 2]:
+    if any(rank is None or rank > 2 for rank in ranks) and ranks != [2, 2]:
         if None in ranks and not any(rank is not None and rank > 2 for rank in ranks):
-            return _matmul_2d(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b, adjoint_a, adjoint_b, name)
+            return _matmul_2d(
+                a, b, transpose_a or adjoint_a, transpose_b or adjoint_b, adjoint_a, adjoint_b, name
+            )
         conj_a = rules.conjugate(a) if transpose_a else a
         conj_b = rules.conjugate(b) if transpose_b else b
-        return raw_ops.BatchMatMulV2(conj_a, conj_b, adj_x=transpose_a or adjoint_a, adj_y=transpose_b or adjoint_b, name=name or "MatMul")
+        return raw_ops.BatchMatMulV2(
+            conj_a,
+            conj_b,
+            adj_x=transpose_a or adjoint_a,
+            adj_y=transpose_b or adjoint_b,
+            name=name or "MatMul",
+        )
     return _matmul_2d(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b, adjoint_a, adjoint_b, name)
 
 
-def _matmul_2d(a: Any, b: Any, transpose_a: bool, transpose_b: bool, conj_a: bool, conj_b: bool, name: Any) -> Any:
+def _matmul_2d(
+    a: Any, b: Any, transpose_a: bool, transpose_b: bool, conj_a: bool, conj_b: bool, name: Any
+) -> Any:
     return mat_mul(
         rules.conjugate(a) if conj_a else a,
         rules.conjugate(b) if conj_b else b,

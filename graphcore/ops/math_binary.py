@@ -18,7 +18,6 @@ from ..dtypes import (
     SIGNED,
     DType,
     as_dtype,
-    bfloat16,
     bool_,
     complex64,
     complex128,
@@ -66,10 +65,15 @@ def binary(name: str, kernel: Kernel, types: Any, grad: Any, result: str = "T", 
     options = {"T": types} if types else {}
     kind = "T" if types else "bool"
     declared = op(
-        name, f"x: {kind}, y: {kind} -> z: {result}", elementwise=result == "T", no_grad=reason, **options, **flags
+        name,
+        f"x: {kind}, y: {kind} -> z: {result}",
+        elementwise=result == "T",
+        no_grad=reason,
+        **options,
+        **flags,
     )(kernel)
     declared.shape(rules.broadcast_inputs)
-    if not isinstance(grad, str):
+    if callable(grad):
         declared.grad(lambda node, dz: rules.unbroadcast(*node.inputs, *grad(node, dz)))
     return declared
 
@@ -146,7 +150,11 @@ def _pow(x: Any, y: Any, out: Any = None) -> Any:
 
 def _squared_difference(x: Any, y: Any, out: Any = None) -> Any:
     difference = np.subtract(x, y, out=out)
-    return np.multiply(np.conj(difference), difference, out=out) if difference.dtype.kind == "c" else np.square(difference, out=out)
+    return (
+        np.multiply(np.conj(difference), difference, out=out)
+        if difference.dtype.kind == "c"
+        else np.square(difference, out=out)
+    )
 
 
 def _maximum(x: Any, y: Any, out: Any = None) -> Any:
@@ -190,7 +198,9 @@ def _pow_grad(node: Any, dz: Any) -> Any:
     one = convert_to_tensor(1, x.dtype.base_dtype)
     grad_x = dz * y * raw_ops.Pow(x, y - one)
     # log(x) only where it exists: at 0 and below, TensorFlow gives 0
-    positive = raw_ops.NotEqual(x, _zeros(x)) if x.dtype.base_dtype.is_complex else raw_ops.Greater(x, _zeros(x))
+    positive = (
+        raw_ops.NotEqual(x, _zeros(x)) if x.dtype.base_dtype.is_complex else raw_ops.Greater(x, _zeros(x))
+    )
     ones = raw_ops.Fill(raw_ops.Shape(x), convert_to_tensor(1, x.dtype.base_dtype))
     log_x = raw_ops.Select(positive, raw_ops.Log(raw_ops.Select(positive, x, ones)), _zeros(x))
     return grad_x, dz * z * log_x
@@ -240,8 +250,8 @@ real_div = binary("RealDiv", _divide, (*_PLAIN, uint16), _div_grad("RealDiv"))
 truncate_div = binary("TruncateDiv", _truncate_div, (*_PLAIN, uint16), lambda node, dz: (None, None))
 floor_div = binary("FloorDiv", _floor_div, (*_PLAIN, uint16), lambda node, dz: (None, None))
 floor_mod = binary("FloorMod", _floor_mod, _MODULO, _floor_mod_grad)
-truncate_mod = binary("TruncateMod", _truncate_mod, _MODULO, "TensorFlow 1.15 declares none for this op")
-mod = binary("Mod", _truncate_mod, _MODULO, "TensorFlow 1.15 declares none for this op")
+truncate_mod = binary("TruncateMod", _truncate_mod, _MODULO, None, undefined_grad="TensorFlow has none")
+mod = binary("Mod", _truncate_mod, _MODULO, None, undefined_grad="TensorFlow has none")
 pow_ = binary("Pow", _pow, SIGNED, _pow_grad)
 maximum = binary("Maximum", _maximum, (*FLOATING, int32, int64), _selecting_grad("GreaterEqual"))
 minimum = binary("Minimum", _minimum, (*FLOATING, int32, int64), _selecting_grad("LessEqual"))
@@ -249,7 +259,10 @@ squared_difference = binary(
     "SquaredDifference", _squared_difference, SIGNED, _squared_difference_grad, commutative=True
 )
 mul_no_nan = binary(
-    "MulNoNan", _masked(np.multiply, lambda x, y: np.equal(y, 0)), _NO_NAN, lambda node, dz: _mul_no_nan_grad(node, dz)
+    "MulNoNan",
+    _masked(np.multiply, lambda x, y: np.equal(y, 0)),
+    _NO_NAN,
+    lambda node, dz: _mul_no_nan_grad(node, dz),
 )
 div_no_nan = binary(
     "DivNoNan", _masked(np.divide, lambda x, y: np.equal(y, 0)), _NO_NAN, _div_grad("DivNoNan")
@@ -284,7 +297,8 @@ greater_equal = binary("GreaterEqual", np.greater_equal, REAL, _NO_BOOL, "bool")
 def _compare(ufunc: Kernel) -> Kernel:
     def kernel(x: Any, y: Any) -> Any:
         result = ufunc(x, y)
-        return result.astype(np.bool_) if getattr(result, "dtype", None) == object else np.asarray(result)
+        is_object = getattr(result, "dtype", np.dtype(bool)).kind == "O"
+        return result.astype(np.bool_) if is_object else np.asarray(result)
 
     return kernel
 
@@ -348,7 +362,9 @@ def add_n(inputs: list[Any]) -> Any:
     first = inputs[0]
     for other in inputs[1:]:
         if other.shape != first.shape:
-            raise InvalidArgumentError(f"Inputs to operation must have the same shape. {first.shape} vs. {other.shape}")
+            raise InvalidArgumentError(
+                f"Inputs to operation must have the same shape. {first.shape} vs. {other.shape}"
+            )
     if len(inputs) == 1:
         return first
     total = np.add(first, inputs[1])
@@ -433,7 +449,9 @@ def tf_div(x: Any, y: Any, name: str | None = None) -> Any:
 
 def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Any:
     """`tf.logical_xor`, made of And, Or and Not as in TensorFlow."""
-    return raw_ops.LogicalAnd(raw_ops.LogicalOr(x, y), raw_ops.LogicalNot(raw_ops.LogicalAnd(x, y)), name=name)
+    return raw_ops.LogicalAnd(
+        raw_ops.LogicalOr(x, y), raw_ops.LogicalNot(raw_ops.LogicalAnd(x, y)), name=name
+    )
 
 
 def _mul_dispatch(x: Any, y: Any, name: str | None = None) -> Any:

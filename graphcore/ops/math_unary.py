@@ -95,8 +95,6 @@ def _sign(x: Any, out: Any = None) -> Any:
     return np.sign(x, out=out)
 
 
-
-
 abs_ = unary(
     "Abs",
     np.absolute,
@@ -109,8 +107,12 @@ square = unary("Square", np.square, SIGNED, lambda node, dy: _times(node, dy, _c
 sqrt = unary("Sqrt", np.sqrt, FLOATING_OR_COMPLEX, lambda node, dy: raw_ops.SqrtGrad(node.outputs[0], dy))
 rsqrt = unary("Rsqrt", _rsqrt, FLOATING_OR_COMPLEX, lambda node, dy: raw_ops.RsqrtGrad(node.outputs[0], dy))
 exp = unary("Exp", np.exp, FLOATING_OR_COMPLEX, lambda node, dy: _times(node, dy, node.outputs[0]))
-expm1 = unary("Expm1", np.expm1, FLOATING_OR_COMPLEX, lambda node, dy: _times(node, dy, raw_ops.Exp(_x(node))))
-log = unary("Log", np.log, FLOATING_OR_COMPLEX, lambda node, dy: _times(node, dy, raw_ops.Reciprocal(_x(node))))
+expm1 = unary(
+    "Expm1", np.expm1, FLOATING_OR_COMPLEX, lambda node, dy: _times(node, dy, raw_ops.Exp(_x(node)))
+)
+log = unary(
+    "Log", np.log, FLOATING_OR_COMPLEX, lambda node, dy: _times(node, dy, raw_ops.Reciprocal(_x(node)))
+)
 log1p = unary(
     "Log1p",
     np.log1p,
@@ -120,15 +122,27 @@ log1p = unary(
 sin = unary("Sin", np.sin, FLOATING_OR_COMPLEX, lambda node, dy: _times(node, dy, raw_ops.Cos(_x(node))))
 cos = unary("Cos", np.cos, FLOATING_OR_COMPLEX, lambda node, dy: -_times(node, dy, raw_ops.Sin(_x(node))))
 tanh = unary("Tanh", np.tanh, FLOATING_OR_COMPLEX, lambda node, dy: raw_ops.TanhGrad(node.outputs[0], dy))
-sigmoid = unary("Sigmoid", _sigmoid, FLOATING_OR_COMPLEX, lambda node, dy: raw_ops.SigmoidGrad(node.outputs[0], dy))
+sigmoid = unary(
+    "Sigmoid", _sigmoid, FLOATING_OR_COMPLEX, lambda node, dy: raw_ops.SigmoidGrad(node.outputs[0], dy)
+)
 reciprocal = unary(
     "Reciprocal", _reciprocal, SIGNED, lambda node, dy: raw_ops.ReciprocalGrad(node.outputs[0], dy)
 )
 inv = unary("Inv", _reciprocal, SIGNED, lambda node, dy: raw_ops.ReciprocalGrad(node.outputs[0], dy))
 sinh = unary("Sinh", np.sinh, FLOATING_OR_COMPLEX, lambda node, dy: _times(node, dy, raw_ops.Cosh(_x(node))))
 cosh = unary("Cosh", np.cosh, FLOATING_OR_COMPLEX, lambda node, dy: _times(node, dy, raw_ops.Sinh(_x(node))))
-asinh = unary("Asinh", np.arcsinh, FLOATING_OR_COMPLEX, lambda node, dy: dy / rules.conjugate(raw_ops.Cosh(node.outputs[0])))
-acosh = unary("Acosh", np.arccosh, FLOATING_OR_COMPLEX, lambda node, dy: dy / rules.conjugate(raw_ops.Sinh(node.outputs[0])))
+asinh = unary(
+    "Asinh",
+    np.arcsinh,
+    FLOATING_OR_COMPLEX,
+    lambda node, dy: dy / rules.conjugate(raw_ops.Cosh(node.outputs[0])),
+)
+acosh = unary(
+    "Acosh",
+    np.arccosh,
+    FLOATING_OR_COMPLEX,
+    lambda node, dy: dy / rules.conjugate(raw_ops.Sinh(node.outputs[0])),
+)
 atanh = unary(
     "Atanh",
     np.arctanh,
@@ -146,8 +160,18 @@ def _root_of_one_minus_square(node: Any) -> Any:
 
 
 tan = unary("Tan", np.tan, SIGNED, _secant_squared)
-asin = unary("Asin", np.arcsin, SIGNED, lambda node, dy: _times(node, dy, raw_ops.Reciprocal(_root_of_one_minus_square(node))))
-acos = unary("Acos", np.arccos, SIGNED, lambda node, dy: -_times(node, dy, raw_ops.Reciprocal(_root_of_one_minus_square(node))))
+asin = unary(
+    "Asin",
+    np.arcsin,
+    SIGNED,
+    lambda node, dy: _times(node, dy, raw_ops.Reciprocal(_root_of_one_minus_square(node))),
+)
+acos = unary(
+    "Acos",
+    np.arccos,
+    SIGNED,
+    lambda node, dy: -_times(node, dy, raw_ops.Reciprocal(_root_of_one_minus_square(node))),
+)
 atan = unary(
     "Atan",
     np.arctan,
@@ -267,7 +291,9 @@ def _(node: Any, dy: Any) -> Any:
 @angle.grad
 def _(node: Any, dy: Any) -> Any:
     x = node.inputs[0]
-    inverse = raw_ops.Reciprocal(raw_ops.Complex(raw_ops.Imag(x, Tout=dy.dtype), raw_ops.Real(x, Tout=dy.dtype), Tout=x.dtype))
+    inverse = raw_ops.Reciprocal(
+        raw_ops.Complex(raw_ops.Imag(x, Tout=dy.dtype), raw_ops.Real(x, Tout=dy.dtype), Tout=x.dtype)
+    )
     return -raw_ops.Complex(dy, raw_ops.ZerosLike(dy), Tout=x.dtype) * inverse
 
 
@@ -359,7 +385,11 @@ def tf_real(input: Any, name: str | None = None) -> Any:
 def tf_imag(input: Any, name: str | None = None) -> Any:
     """`tf.imag`: the imaginary part."""
     input = convert_to_tensor(input, name="input")
-    return imag(input, Tout=input.dtype.real_dtype, name=name) if input.dtype.is_complex else raw_ops.ZerosLike(input)
+    return (
+        imag(input, Tout=input.dtype.real_dtype, name=name)
+        if input.dtype.is_complex
+        else raw_ops.ZerosLike(input)
+    )
 
 
 def tf_round(x: Any, name: str | None = None) -> Any:
@@ -370,4 +400,6 @@ def tf_round(x: Any, name: str | None = None) -> Any:
 
 Tensor._override_operator("__neg__", lambda x: neg(x))
 Tensor._override_operator("__abs__", tf_abs)
-Tensor._override_operator("__invert__", lambda x: logical_not(x, name="LogicalNot") if x.dtype.base_dtype.is_bool else invert(x))
+Tensor._override_operator(
+    "__invert__", lambda x: logical_not(x, name="LogicalNot") if x.dtype.base_dtype.is_bool else invert(x)
+)

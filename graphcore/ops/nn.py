@@ -18,7 +18,7 @@ from ..shapes import Shape, merge_dims, with_rank, with_rank_at_least
 from ..tensor_shape import TensorShape
 from . import rules
 
-_NO_GRAD_OF_GRAD = "TensorFlow 1.15 declares none for this op"
+_UNDEFINED = "TensorFlow has none for the gradient of this op"
 _BOTH_FORMATS = "data_format: {'NHWC', 'NCHW'} = 'NHWC'"
 
 # Activations and their gradients: a kernel of x, and one of (gradient, x) or (gradient, activation).
@@ -34,11 +34,10 @@ def _activation(name: str, kernel: Callable[..., Any], types: Any, grad: Any, *a
 def _activation_grad(
     name: str, second: str, kernel: Callable[..., Any], types: Any, grad: Any, *attrs: str
 ) -> GraphOp:
-    reason = grad if isinstance(grad, str) else None
     signature = f"gradients: T, {second}: T -> backprops: T"
-    declared = op(name, signature, *attrs, T=types, elementwise=True, no_grad=reason)(kernel)
+    declared = op(name, signature, *attrs, T=types, elementwise=True, undefined_grad=_UNDEFINED if grad is None else None)(kernel)
     declared.shape(rules.merge_inputs)
-    if not isinstance(grad, str):
+    if grad is not None:
         declared.grad(grad)
     return declared
 
@@ -176,7 +175,7 @@ _activation_grad("Relu6Grad", "features", _relu6_grad, REAL, _piecewise_linear("
 _activation_grad("EluGrad", "outputs", _elu_grad, FLOATING, _exponential("EluGrad"))
 _activation_grad("SeluGrad", "outputs", _selu_grad, FLOATING, _exponential("SeluGrad"))
 _activation_grad("SoftplusGrad", "features", _softplus_grad, FLOATING, _softplus_grad_grad)
-_activation_grad("SoftsignGrad", "features", _softsign_grad, FLOATING, _NO_GRAD_OF_GRAD)
+_activation_grad("SoftsignGrad", "features", _softsign_grad, FLOATING, None)
 _activation_grad(
     "LeakyReluGrad",
     "features",

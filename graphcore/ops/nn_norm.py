@@ -225,7 +225,7 @@ def lrn(input: Any, *, depth_radius: int, bias: float, alpha: float, beta: float
     "input_grads: T, input_image: T, output_image: T -> output: T",
     *_LRN_ATTRS,
     T=_LRN_TYPES,
-    no_grad="TensorFlow 1.15 declares none for this op",
+    undefined_grad="TensorFlow has none for the gradient of this op",
 )
 def lrn_grad(
     input_grads: Any,

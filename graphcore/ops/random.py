@@ -139,7 +139,7 @@ def _(node: Any) -> Shape:
     return _shape_with_seed(node)
 
 
-@op("RandomShuffle", "value: T -> output: T", *_SEEDS, T=ANY, stateful=True)
+@op("RandomShuffle", "value: T -> output: T", *_SEEDS, T=ANY, stateful=True, no_grad=_NO_GRAD)
 def random_shuffle_op(ctx: Any, value: Any, *, node: Any) -> Any:
     """The rows in random order."""
     return _draw(ctx, node, kernels.random_shuffle, value)

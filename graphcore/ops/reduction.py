@@ -26,7 +26,9 @@ def axes_of(reduction_indices: Any, rank: int) -> tuple[int, ...]:
     axes = np.reshape(reduction_indices, -1).tolist()
     for axis in axes:
         if not -rank <= axis < rank:
-            raise InvalidArgumentError(f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)")
+            raise InvalidArgumentError(
+                f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)"
+            )
     return tuple(sorted({axis % rank for axis in axes}))
 
 
@@ -138,7 +140,12 @@ def _sum_grad(node: Any, dy: Any) -> Any:
     if kept is not None:
         tiles = [size if size and keep == 1 else 1 for size, keep in zip(x.static_shape, kept)]
         if 0 not in x.static_shape:
-            return [raw_ops.Tile(raw_ops.Reshape(dy, kept or np.zeros(0, np.int32)), tiles or np.zeros(0, np.int32)), None]
+            return [
+                raw_ops.Tile(
+                    raw_ops.Reshape(dy, kept or np.zeros(0, np.int32)), tiles or np.zeros(0, np.int32)
+                ),
+                None,
+            ]
     kept = kept_shape(node)
     shape = raw_ops.Shape(x)
     tiles = raw_ops.FloorDiv(shape, raw_ops.Maximum(kept, 1))
@@ -173,7 +180,9 @@ def _prod_grad(node: Any, dy: Any) -> Any:
     x = node.inputs[0]
     shape = raw_ops.Shape(x)
     axes = raw_ops.Cast(raw_ops.Reshape(node.inputs[1], [-1]), DstT=int32)
-    dy = raw_ops.Tile(raw_ops.Reshape(dy, kept_shape(node)), raw_ops.FloorDiv(shape, raw_ops.Maximum(kept_shape(node), 1)))
+    dy = raw_ops.Tile(
+        raw_ops.Reshape(dy, kept_shape(node)), raw_ops.FloorDiv(shape, raw_ops.Maximum(kept_shape(node), 1))
+    )
     rank = raw_ops.Rank(x)
     axes = raw_ops.FloorMod(axes + rank, rank)
     others = raw_ops.ListDiff(raw_ops.Range(0, rank, 1), axes).out
@@ -195,10 +204,16 @@ prod = reduction("Prod", _prod, _prod_grad)
 max_ = reduction("Max", _extreme(np.maximum, lowest=True), _extreme_grad)
 min_ = reduction("Min", _extreme(np.minimum, lowest=False), _extreme_grad)
 all_ = reduction(
-    "All", lambda x, axis, keep: np.logical_and.reduce(x, axis, keepdims=keep), "booleans have no derivative", "bool"
+    "All",
+    lambda x, axis, keep: np.logical_and.reduce(x, axis, keepdims=keep),
+    "booleans have no derivative",
+    "bool",
 )
 any_ = reduction(
-    "Any", lambda x, axis, keep: np.logical_or.reduce(x, axis, keepdims=keep), "booleans have no derivative", "bool"
+    "Any",
+    lambda x, axis, keep: np.logical_or.reduce(x, axis, keepdims=keep),
+    "booleans have no derivative",
+    "bool",
 )
 
 
@@ -245,7 +260,9 @@ def _cumulative(name: str, ufunc: Any, identity: int, grad: Any) -> GraphOp:
     def kernel(x: Any, axis: Any, *, exclusive: bool, reverse: bool) -> Any:
         position = int(axis)
         if not -x.ndim <= position < x.ndim:
-            raise InvalidArgumentError(f"{name}: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {position}")
+            raise InvalidArgumentError(
+                f"{name}: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {position}"
+            )
         if reverse:
             x = np.flip(x, position)
         result = ufunc.accumulate(x, position, dtype=x.dtype)
@@ -314,7 +331,9 @@ def _reduction_function(declared: GraphOp, name: str) -> Callable[..., Any]:
         axis = reduction_indices if axis is None else axis
         keep = keep_dims if keepdims is None else keepdims
         input_tensor = convert_to_tensor(input_tensor)
-        return declared(input_tensor, all_axes(input_tensor) if axis is None else axis, keep_dims=bool(keep), name=name)
+        return declared(
+            input_tensor, all_axes(input_tensor) if axis is None else axis, keep_dims=bool(keep), name=name
+        )
 
     function.__name__ = name
     function.__doc__ = f"""`tf.{name}`: the op `{declared.name}` over `axis` (None: all axes).
@@ -347,30 +366,42 @@ reduce_all = _reduction_function(all_, "reduce_all")
 reduce_any = _reduction_function(any_, "reduce_any")
 
 
-def argmax(input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = int64) -> Any:
+def argmax(
+    input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = int64
+) -> Any:
     """`tf.argmax`: the index of the largest value along `axis` (default 0); the first of equal ones."""
     chosen = dimension if axis is None else axis
     return arg_max(input, 0 if chosen is None else chosen, output_type=output_type, name=name)
 
 
-def argmin(input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = int64) -> Any:
+def argmin(
+    input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = int64
+) -> Any:
     """`tf.argmin`: the index of the smallest value along `axis` (default 0); the first of equal ones."""
     chosen = dimension if axis is None else axis
     return arg_min(input, 0 if chosen is None else chosen, output_type=output_type, name=name)
 
 
-def tf_cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Any:
+def tf_cumsum(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Any:
     """`tf.cumsum`: the running sum along `axis`."""
     return cumsum(x, axis, exclusive=exclusive, reverse=reverse, name=name)
 
 
-def tf_cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Any:
+def tf_cumprod(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Any:
     """`tf.cumprod`: the running product along `axis`."""
     return cumprod(x, axis, exclusive=exclusive, reverse=reverse, name=name)
 
 
 def reduce_logsumexp(
-    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
+    input_tensor: Any,
+    axis: Any = None,
+    keepdims: Any = None,
+    name: str | None = None,
+    reduction_indices: Any = None,
     keep_dims: Any = None,
 ) -> Any:
     """`tf.reduce_logsumexp`: log(sum(exp(x))) without overflow."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import raw_ops
 from ..shapes import Shape, broadcast, format_shape, merge, with_rank
-from ..errors import InvalidArgumentError, InvalidValueError
 
 
 def same_as(index: int) -> Callable[[Any], Shape]:

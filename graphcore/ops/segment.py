@@ -65,11 +65,27 @@ segment_sum = _segment(
     "SegmentSum", kernels.segment_sum, NUMBER, lambda node, dy: [_gather(dy, node.inputs[1]), None]
 )
 segment_mean = _segment("SegmentMean", kernels.segment_mean, NUMBER, _segment_mean_grad)
-segment_prod = _segment(
-    "SegmentProd", kernels.segment_prod, NUMBER, "TensorFlow 1.15 declares none for this op"
-)
+segment_prod = _segment("SegmentProd", kernels.segment_prod, NUMBER, lambda node, dy: _segment_prod_grad(node, dy))
 segment_max = _segment("SegmentMax", kernels.segment_max, REAL, _segment_extreme_grad)
 segment_min = _segment("SegmentMin", kernels.segment_min, REAL, _segment_extreme_grad)
+
+
+def _segment_prod_grad(node: Any, dy: Any) -> Any:
+    data, ids = node.inputs
+    return _product_grad(node, dy, lambda values: segment_sum(values, ids), lambda values: segment_prod(values, ids))
+
+
+def _product_grad(node: Any, dy: Any, add_up: Callable[..., Any], multiply: Callable[..., Any]) -> Any:
+    """The product of the others: with one zero in a segment only that element has a gradient, with two none."""
+    data, ids = node.inputs[:2]
+    is_zero = raw_ops.Equal(data, raw_ops.ZerosLike(data))
+    zeros = add_up(_cast(is_zero, int32))
+    dy = raw_ops.Select(raw_ops.Greater(zeros, 1), raw_ops.ZerosLike(dy), dy)
+    nonzero = raw_ops.Select(is_zero, raw_ops.OnesLike(data), data)
+    others = _gather(multiply(nonzero), _clipped(ids))
+    product = _gather(node.outputs[0], _clipped(ids))
+    partial = raw_ops.Select(is_zero, others, raw_ops.RealDiv(product, nonzero))
+    return [_gather_kept(dy, ids)[0] * partial, *[None] * (len(node.inputs) - 1)]
 
 
 # Segments in any order
@@ -141,16 +157,13 @@ def _unsorted_extreme_grad(node: Any, dy: Any) -> Any:
 
 
 def _unsorted_prod_grad(node: Any, dy: Any) -> Any:
-    """The product of the others: with one zero in a segment only that element has a gradient, with two none."""
-    data, ids, count = node.inputs
-    is_zero = raw_ops.Equal(data, raw_ops.ZerosLike(data))
-    zeros = raw_ops.UnsortedSegmentSum(_cast(is_zero, int32), ids, count)
-    dy = raw_ops.Select(raw_ops.Greater(zeros, 1), raw_ops.ZerosLike(dy), dy)
-    nonzero = raw_ops.Select(is_zero, raw_ops.OnesLike(data), data)
-    others = _gather(raw_ops.UnsortedSegmentProd(nonzero, ids, count), _clipped(ids))
-    product = _gather(node.outputs[0], _clipped(ids))
-    partial = raw_ops.Select(is_zero, others, raw_ops.RealDiv(product, nonzero))
-    return _gather_kept(dy, ids)[0] * partial, None, None
+    _, ids, count = node.inputs
+    return _product_grad(
+        node,
+        dy,
+        lambda values: unsorted_segment_sum(values, ids, count),
+        lambda values: unsorted_segment_prod(values, ids, count),
+    )
 
 
 unsorted_segment_sum = _unsorted(
@@ -210,7 +223,7 @@ def _sparse_segment_grad(kind: str, suffix: str) -> None:
         "grad: T, indices: Tidx, segment_ids: int32, output_dim0: int32 -> output: T",
         T=(float32, float64),
         Tidx=(INDEX, int32),
-        no_grad="TensorFlow 1.15 declares none for this op",
+        undefined_grad="TensorFlow has none for the gradient of this op",
     )(kernel)
 
     @declared.shape

@@ -25,7 +25,13 @@ def _ref_variable(ctx: Any, *, node: Any) -> Any:
 
 for _name in ("VariableV2", "Variable"):
     _variable = op(
-        _name, "-> ref: Ref(dtype)", "shape: shape", *_NAMES, dtype=ANY, stateful=True, no_grad="it has no inputs"
+        _name,
+        "-> ref: Ref(dtype)",
+        "shape: shape",
+        *_NAMES,
+        dtype=ANY,
+        stateful=True,
+        no_grad="it has no inputs",
     )(_ref_variable)
     # Variable says unknown by rank 0, as its writers had no other way.
     _variable.shape(
@@ -132,7 +138,8 @@ def check_same_shape(ref: Any, value: Any, what: str) -> None:
     """Raises InvalidArgumentError, in TensorFlow's words, unless shapes are equal."""
     if ref.shape != value.shape:
         raise InvalidArgumentError(
-            f"{what} requires shapes of both tensors to match. lhs shape= {list(ref.shape)} rhs shape= {list(value.shape)}"
+            f"{what} requires shapes of both tensors to match. lhs shape= {list(ref.shape)} rhs shape= "
+            f"{list(value.shape)}"
         )
 
 
@@ -180,7 +187,11 @@ def _update(name: str, ufunc: Callable[..., Any]) -> GraphOp:
         return ref
 
     declared = op(
-        name, "ref: Ref(T), value: T -> output_ref: Ref(T)", "use_locking: bool = false", T=NUMBER, no_grad=_NO_GRAD
+        name,
+        "ref: Ref(T), value: T -> output_ref: Ref(T)",
+        "use_locking: bool = false",
+        T=NUMBER,
+        no_grad=_NO_GRAD,
     )(kernel)
     declared.shape(rules.merge_inputs)
     return declared
@@ -278,8 +289,10 @@ def scatter(array: Any, indices: Any, updates: Any, how: str) -> None:
         raise InvalidArgumentError(f"{where} = {flat[wrong[0]]} is not in [0, {array.shape[0]})")
     if np.ndim(updates) and np.shape(updates) != np.shape(indices) + array.shape[1:]:
         raise InvalidArgumentError(
-            f"Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape "
-            f"{list(np.shape(updates))}, indices.shape {list(np.shape(indices))}, params.shape {list(array.shape)}"
+            "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
+            "updates.shape "
+            f"{list(np.shape(updates))}, indices.shape {list(np.shape(indices))}, params.shape "
+            f"{list(array.shape)}"
         )
     rows = updates if not np.ndim(updates) else np.reshape(updates, (flat.size, *array.shape[1:]))
     if how == "Update":

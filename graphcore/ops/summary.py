@@ -62,7 +62,11 @@ def histogram_summary(tag: Any, values: Any) -> Any:
     largest = np.finfo(np.float64).max
     histogram.min = float(flat.min()) if flat.size else largest
     histogram.max = float(flat.max()) if flat.size else -largest
-    histogram.num, histogram.sum, histogram.sum_squares = flat.size, float(flat.sum()), float(np.square(flat).sum())
+    histogram.num, histogram.sum, histogram.sum_squares = (
+        flat.size,
+        float(flat.sum()),
+        float(np.square(flat).sum()),
+    )
     index = 0
     while index < len(limits):
         end, count = limits[index], counts[index]

@@ -64,41 +64,57 @@ def apply_op(
         return kernel
 
     refs = ", ".join([f"{item}: Ref(T)" for item in names] + inputs)
-    declared = op(f"{prefix}Apply{name}", f"{refs} -> out: Ref(T)", *attrs, no_grad=_NO_GRAD, **types)(make(True))
+    declared = op(f"{prefix}Apply{name}", f"{refs} -> out: Ref(T)", *attrs, no_grad=_NO_GRAD, **types)(
+        make(True)
+    )
     declared.shape(rules.unchanged)
     handles = ", ".join([f"{item}: resource" for item in names] + inputs)
     declared = op(
-        f"Resource{prefix}Apply{name}", f"{handles} ->", *attrs, stateful=True, ctx=False, no_grad=_NO_GRAD, **types
+        f"Resource{prefix}Apply{name}",
+        f"{handles} ->",
+        *attrs,
+        stateful=True,
+        ctx=False,
+        no_grad=_NO_GRAD,
+        **types,
     )(make(False))
     declared.shape(rules.nothing)
 
 
-def _check(names: list[str], arrays: list[Any], others: list[str], values: tuple[Any, ...], sparse: bool) -> None:
+def _check(
+    names: list[str], arrays: list[Any], others: list[str], values: tuple[Any, ...], sparse: bool
+) -> None:
     """Raises InvalidArgumentError where a shape does not fit the variable's."""
     shape = arrays[0].shape
     for name, array in zip(names[1:], arrays[1:]):
         if array.shape != shape:
-            raise InvalidArgumentError(f"var and {name} do not have the same shape{list(shape)} {list(array.shape)}")
+            raise InvalidArgumentError(
+                f"var and {name} do not have the same shape{list(shape)} {list(array.shape)}"
+            )
     for name, value in zip(others, values):
         if name in ("grad", "delta"):
             if not sparse and value.shape != shape:
-                raise InvalidArgumentError(f"var and {name} do not have the same shape{list(shape)} {list(value.shape)}")
+                raise InvalidArgumentError(
+                    f"var and {name} do not have the same shape{list(shape)} {list(value.shape)}"
+                )
         elif name == "indices":
             flat = np.asarray(value)
             wrong = np.flatnonzero((flat < 0) | (flat >= shape[0]))
             if wrong.size:
-                raise InvalidArgumentError(f"Index {flat[wrong[0]]} at offset {wrong[0]} in indices is out of range")
+                raise InvalidArgumentError(
+                    f"Index {flat[wrong[0]]} at offset {wrong[0]} in indices is out of range"
+                )
         elif np.ndim(value):
             raise InvalidArgumentError(f"{name} is not a scalar: {list(np.shape(value))}")
 
 
 def _gradient_descent(var: Any, alpha: Any, delta: Any) -> None:
-    """var -= alpha * delta."""
+    """Var -= alpha * delta."""
     var -= alpha * delta
 
 
 def _momentum(var: Any, accum: Any, lr: Any, grad: Any, momentum: Any, *, use_nesterov: bool) -> None:
-    """accum = accum * momentum + grad; var -= lr * accum (Nesterov: lr * grad + lr * momentum * accum)."""
+    """Accum = accum * momentum + grad; var -= lr * accum (Nesterov: lr * grad + lr * momentum * accum)."""
     accum *= momentum
     accum += grad
     if use_nesterov:
@@ -115,7 +131,9 @@ def _sparse_momentum(
         _momentum_row(var, accum, index, lr, grad[row], momentum, use_nesterov)
 
 
-def _momentum_row(var: Any, accum: Any, index: int, lr: Any, grad: Any, momentum: Any, nesterov: bool) -> None:
+def _momentum_row(
+    var: Any, accum: Any, index: int, lr: Any, grad: Any, momentum: Any, nesterov: bool
+) -> None:
     accum[index] = accum[index] * momentum + grad
     var[index] -= grad * lr + accum[index] * momentum * lr if nesterov else accum[index] * lr
 
@@ -146,7 +164,12 @@ def _adam(
 apply_op("GradientDescent", "var", "alpha delta", _gradient_descent)
 apply_op("Momentum", "var accum", "lr grad momentum", _momentum, "use_nesterov: bool = false")
 apply_op(
-    "Momentum", "var accum", "lr grad indices momentum", _sparse_momentum, "use_nesterov: bool = false", sparse=True
+    "Momentum",
+    "var accum",
+    "lr grad indices momentum",
+    _sparse_momentum,
+    "use_nesterov: bool = false",
+    sparse=True,
 )
 apply_op(
     "Adam",

@@ -41,7 +41,9 @@ class AdamOptimizer(Optimizer):
 
     def _powers(self) -> tuple[Any, Any]:
         graph = get_default_graph()
-        return self._get_non_slot_variable("beta1_power", graph), self._get_non_slot_variable("beta2_power", graph)
+        return self._get_non_slot_variable("beta1_power", graph), self._get_non_slot_variable(
+            "beta2_power", graph
+        )
 
     def _create_slots(self, var_list: Sequence[Any]) -> None:
         first = min(var_list, key=lambda variable: variable.name)
@@ -69,7 +71,9 @@ class AdamOptimizer(Optimizer):
     def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
         slots = self.get_slot(handle, "m").handle, self.get_slot(handle, "v").handle
         arguments = self._arguments(handle.dtype.base_dtype)
-        return raw_ops.ResourceApplyAdam(handle.handle, *slots, *arguments, grad, use_locking=self._use_locking)
+        return raw_ops.ResourceApplyAdam(
+            handle.handle, *slots, *arguments, grad, use_locking=self._use_locking
+        )
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         return self._sparse(grad.values, var, grad.indices)

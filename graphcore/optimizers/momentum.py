@@ -58,7 +58,12 @@ class MomentumOptimizer(Optimizer):
         dtype = handle.dtype.base_dtype
         slot = self.get_slot(handle, "momentum")
         return raw_ops.ResourceApplyMomentum(
-            handle.handle, slot.handle, _cast(self._rate, dtype), grad, _cast(self._decay, dtype), **self._options()
+            handle.handle,
+            slot.handle,
+            _cast(self._rate, dtype),
+            grad,
+            _cast(self._decay, dtype),
+            **self._options(),
         )
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:

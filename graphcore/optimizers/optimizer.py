@@ -82,7 +82,8 @@ class Optimizer:
         )
         if all(grad is None for grad, _ in pairs):
             raise InvalidValueError(
-                "No gradients provided for any variable, check your graph for ops that do not support gradients, "
+                "No gradients provided for any variable, check your graph for ops that do not support "
+                "gradients, "
                 f"between variables {[str(variable.name) for _, variable in pairs]} and loss {loss}."
             )
         return self.apply_gradients(pairs, global_step, name)
@@ -132,10 +133,14 @@ class Optimizer:
         for grad, variable in zip(grads, variables):
             dtype = variable.dtype.base_dtype
             if grad is not None and not (dtype.is_floating or dtype.is_complex):
-                raise InvalidValueError(f"Invalid type {dtype!r} for {variable.name}, expected a floating type.")
+                raise InvalidValueError(
+                    f"Invalid type {dtype!r} for {variable.name}, expected a floating type."
+                )
         return list(zip(grads, variables))
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Operation:
+    def apply_gradients(
+        self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
+    ) -> Operation:
         """An operation that applies gradients to variables.
 
         Args:
@@ -178,7 +183,10 @@ class Optimizer:
                     updates.append(self._update(grad, variable))
             if global_step is None:
                 return self._finish(updates, scope)
-            with graph.control_dependencies([self._finish(updates, "update")]), graph.colocate_with(global_step):
+            with (
+                graph.control_dependencies([self._finish(updates, "update")]),
+                graph.colocate_with(global_step),
+            ):
                 if isinstance(global_step, ResourceVariable):
                     step = raw_ops.AssignAddVariableOp(
                         global_step.handle, convert_to_tensor(1, global_step.dtype), name=scope
@@ -253,7 +261,10 @@ class Optimizer:
         if key not in self._non_slots:
             with graph.colocate_with(colocate_with.op):
                 self._non_slots[key] = Variable(
-                    initial_value, name=name, trainable=False, use_resource=isinstance(colocate_with, ResourceVariable)
+                    initial_value,
+                    name=name,
+                    trainable=False,
+                    use_resource=isinstance(colocate_with, ResourceVariable),
                 )
         return self._non_slots[key]
 
@@ -287,7 +298,9 @@ class Optimizer:
         return value() if callable(value) else value
 
 
-def _create_slot(slots: dict[str, dict[Any, Any]], var: Any, slot_name: str, op_name: str, initializer: Any) -> Any:
+def _create_slot(
+    slots: dict[str, dict[Any, Any]], var: Any, slot_name: str, op_name: str, initializer: Any
+) -> Any:
     named = slots.setdefault(slot_name, {})
     if var in named:
         return named[var]

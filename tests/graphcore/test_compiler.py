@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from sgtool import graphcore as tf
 from sgtool.graphcore.compiler import Options, compile_plan
-from sgtool.graphcore.resources import SessionState
+from sgtool.graphcore.resources import RunContext, SessionState
 
 PASSES = ("fold", "simplify", "free", "reuse", "specialize")
 ALL_OPTIONS = [
@@ -83,27 +82,28 @@ def test_a_dead_buffer_is_reused_and_nothing_else() -> None:
 
 
 def test_a_buffer_is_really_reused() -> None:
+    """Three element-wise steps in a row: the second and third write into the first one's result."""
     x = tf.placeholder(tf.float32, [100, 100])
-    y = tf.exp(tf.exp(x))
-    addresses = []
-    plan = compile_plan(y.graph, [y], {x: (100, 100)}, SessionState(), Options())
-    for function, *_ in plan.steps:
-        assert function.__name__ in ("exp", "reusing")
+    y = tf.negative(tf.sqrt(tf.exp(x)))
+    feed = np.zeros((100, 100), np.float32)
+    for reuse in (True, False):
+        plan = compile_plan(y.graph, [y], {x: (100, 100)}, SessionState(), Options(reuse=reuse, free=reuse))
+        addresses = set()
 
-    def spy(function: Any) -> Any:
-        def call(*values: Any) -> Any:
-            result = function(*values)
-            addresses.append(result.ctypes.data)
-            return result
+        def spied(function: Any, addresses: set[int] = addresses) -> Any:
+            def call(*values: Any, **options: Any) -> Any:
+                result = function(*values, **options)
+                addresses.add(result.ctypes.data)
+                return result
 
-        return call
+            return call
 
-    # A spy would hold references of its own: look at the result's address only.
-    plan.steps[:] = [(spy(step[0]), *step[1:]) for step in plan.steps[:1]] + plan.steps[1:]
-    from sgtool.graphcore.resources import RunContext
-
-    (result,) = plan.run(RunContext(SessionState(), y.graph), [np.zeros((100, 100), np.float32)])
-    assert result.ctypes.data == addresses[0]
+        plan.steps[:] = [
+            (spied(step[0]) if not index else step[0], *step[1:]) for index, step in enumerate(plan.steps)
+        ]
+        (result,) = plan.run(RunContext(SessionState(), y.graph), [feed])
+        np.testing.assert_array_equal(result, -np.ones((100, 100)))
+        assert (result.ctypes.data in addresses) == reuse
 
 
 def test_a_view_of_a_dead_tensor_keeps_its_values() -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
 from sgtool import graphcore as tf
 from sgtool.formats import files, graph_file
 
@@ -33,7 +31,7 @@ def test_two_savers_in_one_session(in_folder: Path) -> None:
         assert sess.run(result) == [3.0]
         all_saver.save(sess, "./data.chkp")
         v2_saver.save(sess, "./data-v2.chkp")
-    assert sorted(os.listdir(in_folder)) == [
+    assert sorted(path.name for path in in_folder.iterdir()) == [
         "checkpoint",
         "data-v2.chkp.data-00000-of-00001",
         "data-v2.chkp.index",
@@ -86,7 +84,7 @@ def test_import_meta_graph_and_go_on(in_folder: Path) -> None:
     assert tf.train.latest_checkpoint("results") == "results/model.ckpt-1000"
     state = tf.train.get_checkpoint_state("results")
     assert list(state.all_model_checkpoint_paths) == ["results/model.ckpt-750", "results/model.ckpt-1000"]
-    assert not os.path.exists("results/model.ckpt-500.index")
+    assert not Path("results/model.ckpt-500.index").exists()
 
     saver = tf.train.import_meta_graph("results/model.ckpt-1000.meta")
     graph = tf.get_default_graph()
@@ -130,7 +128,10 @@ def test_what_users_pass_to_restore(how: str) -> None:
 def test_restore_of_what_is_not_there_says_what_is() -> None:
     _train_and_save()
     saver = tf.train.import_meta_graph("results/model.ckpt-1000.meta")
-    with tf.Session() as sess, pytest.raises(ValueError, match="not a valid checkpoint: results/model.ckpt") as info:
+    with (
+        tf.Session() as sess,
+        pytest.raises(ValueError, match=r"not a valid checkpoint: results/model\.ckpt") as info,
+    ):
         saver.restore(sess, "results/model.ckpt")
     assert "results/model.ckpt.index" in str(info.value)
     assert "model.ckpt-1000.index" in str(info.value)
@@ -141,7 +142,9 @@ def test_transfer_learning_trains_only_the_new_variables() -> None:
     pretrained = tf.Graph()
     with pretrained.as_default():
         image = tf.placeholder(tf.float32, [None, 8, 8, 3], name="image")
-        kernel = tf.get_variable("features/kernel", [3, 3, 3, 4], initializer=tf.random_normal_initializer(seed=1))
+        kernel = tf.get_variable(
+            "features/kernel", [3, 3, 3, 4], initializer=tf.random_normal_initializer(seed=1)
+        )
         features = tf.nn.relu(tf.nn.conv2d(image, kernel, [1, 1, 1, 1], "SAME"), name="features/relu")
         tf.reduce_mean(features, name="old_head")
         saver = tf.train.Saver()
@@ -156,7 +159,9 @@ def test_transfer_learning_trains_only_the_new_variables() -> None:
     interior = tf.stop_gradient(tf.get_default_graph().get_tensor_by_name("features/relu:0"))
     channels = interior.get_shape().as_list()[-1]
     assert interior.get_shape().as_list() == [None, 8, 8, 4]
-    w = tf.get_variable("head/w", [1, 1, channels, 2], initializer=tf.random_normal_initializer(stddev=0.1, seed=2))
+    w = tf.get_variable(
+        "head/w", [1, 1, channels, 2], initializer=tf.random_normal_initializer(stddev=0.1, seed=2)
+    )
     b = tf.get_variable("head/b", [2], initializer=tf.constant_initializer(0.1))
     head = tf.nn.relu(tf.nn.conv2d(interior, w, strides=[1, 1, 1, 1], padding="SAME") + b)
     target = tf.placeholder(tf.float32, [None, 8, 8, 2])
@@ -191,13 +196,12 @@ class Trainer:
             self.saver = tf.train.Saver()
 
     def train(self, path: str) -> None:
-        with self.graph.as_default():
-            with tf.Session() as sess:
-                sess.run(tf.global_variables_initializer())
-                x = np.array([[1, 0], [0, 1], [1, 1]], np.float32)
-                for _ in range(200):
-                    sess.run([self.step, self.loss], feed_dict={self.x: x, self.y: [2, 3, 5]})
-                self.saver.save(sess, path)
+        with self.graph.as_default(), tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            x = np.array([[1, 0], [0, 1], [1, 1]], np.float32)
+            for _ in range(200):
+                sess.run([self.step, self.loss], feed_dict={self.x: x, self.y: [2, 3, 5]})
+            self.saver.save(sess, path)
 
 
 class Predictor:
@@ -306,7 +310,7 @@ def test_a_failed_save_leaves_the_previous_checkpoint_intact(monkeypatch: pytest
         monkeypatch.setattr(files, "fault_hook", None)
         saver.restore(sess, "model")
         np.testing.assert_array_equal(sess.run(v), [1.0, 2.0])
-    assert not [name for name in os.listdir(".") if "tmp" in name]
+    assert not [path.name for path in Path().iterdir() if "tmp" in path.name]
 
 
 def test_the_fiftieth_save_adds_no_node() -> None:
@@ -326,7 +330,7 @@ def test_the_fiftieth_save_adds_no_node() -> None:
 
 
 def test_the_graphs_own_save_and_restore_nodes_run() -> None:
-    v = tf.Variable([1.0, 2.0], name="v", use_resource=True)
+    tf.Variable([1.0, 2.0], name="v", use_resource=True)
     u = tf.Variable([3.0], name="u")
     saver = tf.train.Saver()
     with tf.Session() as sess:

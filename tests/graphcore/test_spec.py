@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from sgtool import graphcore as tf
 from sgtool.graphcore.errors import InvalidValueError
 from sgtool.graphcore.spec import build_spec
@@ -100,7 +99,7 @@ def test_what_is_no_spec(tmp_path: Path, text: str, says: str) -> None:
 
 
 def test_an_unknown_override_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidValueError, match="there is no parameter 'skale'. Did you mean 'scale'"):
+    with pytest.raises(InvalidValueError, match=r"there is no parameter 'skale'\. Did you mean 'scale'"):
         build_spec(write(tmp_path, GOOD), {"skale": 1})
 
 
