@@ -42,11 +42,27 @@ def variables(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[s
 def _model(ctx: click.Context) -> str:
     from .locate import VARIABLE, candidates
 
-    given = ctx.params.get("model") or ctx.params.get("path") or os.environ.get(VARIABLE)
+    params = ctx.params | _params_before_the_option(ctx)
+    given = params.get("model") or params.get("path") or os.environ.get(VARIABLE)
     if given:
         return str(given)
     found = candidates(Path())
     return found[0] if len(found) == 1 else ""
+
+
+def _params_before_the_option(ctx: click.Context) -> dict[str, Any]:
+    """The line's parameters without the option that is being completed.
+
+    click parses up to that option, which has no value yet, and then gives up on the whole line.
+    """
+    from click.shell_completion import split_arg_string
+
+    words = split_arg_string(os.environ.get("COMP_WORDS", ""))[2:]
+    position = os.environ.get("COMP_CWORD", "")
+    words = words[: max(0, int(position) - 2)] if position.isdigit() else words[:-1]
+    while words and words[-1].startswith("-"):
+        words.pop()
+    return ctx.command.make_context(ctx.info_name, words, resilient_parsing=True).params
 
 
 def _nodes(ctx: click.Context) -> Iterator[Any]:

@@ -50,8 +50,9 @@ def code_of(error: BaseException) -> int:
     """The exit code that an error ends the process with."""
     if isinstance(error, click.ClickException):
         return USAGE
-    # A kernel that refused its inputs failed while running; the same class elsewhere is a mismatch.
-    if isinstance(error, tree.InvalidArgumentError) and error.op is not None:
+    # A kernel that refused its inputs failed while running; elsewhere, and while a graph is built
+    # (which gives the subclasses that are ValueErrors, too), it is a mismatch.
+    if type(error) is tree.InvalidArgumentError and error.op is not None:
         return FAILED
     return next((code for kind, code in TABLE if isinstance(error, kind)), BUG)
 

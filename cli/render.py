@@ -202,8 +202,7 @@ def progress(what: str, total: int | None) -> Iterator[Progress]:
         yield _Silent()
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TextColumn, TimeRemainingColumn
 
     columns = (
         TextColumn("{task.description}"),

@@ -69,8 +69,10 @@ def open_model(
     """
     from .. import graphcore as tf
 
+    signatures: dict[str, Any]
     if specs.is_spec(model):
         graph = specs.build(model, specs.parse_overrides(overrides)).graph
+
         variables, saver, signatures, fresh = None, None, {}, True
     else:
         located = models.find(model)
@@ -85,8 +87,15 @@ def open_model(
                 render.message("The variables have their initial values; --checkpoint takes trained ones.")
             elif variables is not None:
                 restore_variables(graph, session, variables, saver)
-            _run_initial_ops(graph, session)
-        yield Running(graph, session, signatures)
+            run_initial_ops(graph, session)
+        try:
+            yield Running(graph, session, signatures)
+        except FailedPreconditionError as error:
+            if variables is None and not fresh:
+                error.message = (
+                    f"{error.message}\n{model} has no checkpoint beside it; name one with --checkpoint."
+                )
+            raise
 
 
 def import_model(located: models.Located) -> tuple[Any, Any, dict[str, Any]]:
@@ -176,7 +185,7 @@ def initial_values(located: models.Located, keys: Sequence[str]) -> dict[str, En
     return found
 
 
-def _run_initial_ops(graph: Any, session: Any) -> None:
+def run_initial_ops(graph: Any, session: Any) -> None:
     """Fills look-up tables and whatever else a model does once before it is run."""
     for name in INIT_COLLECTIONS:
         operations = [item for item in graph.get_collection(name) if hasattr(item, "node_def")]
@@ -208,6 +217,8 @@ def fed_arrays(
         MissingNameError: Some tensors do not exist.
         InvalidValueError: A value does not fit its tensor.
     """
+    import numpy as np
+
     from .feeds import load, to_array
 
     fed = {}
@@ -216,7 +227,7 @@ def fed_arrays(
         dims = None if shape.ndims is None else shape.as_list()
         if dims and (any_rows or dims[0] == batch):
             dims = [None, *dims[1:]]
-        fed[tensor] = to_array(feed, load(feed), tensor.dtype.base_dtype.as_numpy_dtype, dims)
+        fed[tensor] = to_array(feed, load(feed), np.dtype(tensor.dtype.base_dtype.as_numpy_dtype), dims)
     return fed
 
 

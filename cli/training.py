@@ -113,7 +113,6 @@ def open_training(
         initializer = [
             tf.global_variables_initializer(),
             tf.local_variables_initializer(),
-            tf.tables_initializer(),
         ]
     with tf.Session(graph=graph, file_policy=sessions.file_policy(allow_files)) as session:
         session.run(initializer)
@@ -125,6 +124,7 @@ def open_training(
                 render.message(
                     f"Not in {checkpoint}, so they have initial values:{bullets(report.missing, SHOWN)}"
                 )
+        sessions.run_initial_ops(graph, session)
         done = 0
         if resume:
             latest = _latest(str(output))

@@ -24,7 +24,7 @@ MAY_IMPORT = {
 # A name is a module (`graph`) or a sub-package (`ops`) directly under graphcore/; one that is not
 # listed belongs to the top layer, the public surface.
 GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "dead", "stacks", "run_metadata", "kernels"),
+    ("errors", "compat", "dead", "stacks", "run_metadata", "kernels"),
     ("dtypes", "shapes", "device"),
     ("tensor_shape", "resources"),
     ("attr_value",),
@@ -33,14 +33,24 @@ GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
     ("operation",),
     ("graph",),
     ("default", "fetches"),
-    ("convert",),
-    ("op",),
+    ("convert", "random_seed"),
+    ("op", "importer", "indexed_slices"),
     ("ops",),
-    ("gradients", "compiler"),
+    ("gradients", "compiler", "conditional"),
     ("session",),
-    ("variables", "train"),
+    ("variables", "initializers"),
+    ("variable_scope", "meta_graph", "saveables"),
+    ("optimizers", "restore", "saver_nodes"),
     ("saver",),
 )
+
+# Imports that go up on purpose, inside a function: (file, module), and why there is no other way.
+UPWARD = {
+    (
+        "graphcore/ops/nn_norm.py",
+        "gradients",
+    ): "the gradient of FusedBatchNormGrad is that of what it composes",
+}
 
 # Modules that stand lower than the folder they are in would let them.
 FORBIDDEN = {
@@ -133,14 +143,19 @@ def top_name(path: Path) -> str:
 
 
 def test_graphcore_imports_only_lower_layers() -> None:
-    wrong = []
+    wrong, needed = [], set()
     for path in sorted((REPOSITORY / "graphcore").rglob("*.py")):
-        own = layer_of(top_name(path))
+        own, where = layer_of(top_name(path)), str(path.relative_to(REPOSITORY))
         for line, name in imported_modules(path, typing_too=False):
             parts = name.split(".")
-            if parts[0] == "graphcore" and len(parts) > 1 and layer_of(parts[1]) > own:
-                wrong.append(f"{path.relative_to(REPOSITORY)}:{line} imports {name}, which is above it")
+            if parts[0] != "graphcore" or len(parts) < 2 or layer_of(parts[1]) <= own:
+                continue
+            if (where, parts[1]) in UPWARD:
+                needed.add((where, parts[1]))
+            else:
+                wrong.append(f"{where}:{line} imports {name}, which is above it")
     assert not wrong, "\n".join(wrong)
+    assert needed == set(UPWARD), "exceptions that nobody needs any more"
 
 
 @pytest.mark.parametrize("where", sorted(FORBIDDEN))

@@ -37,7 +37,7 @@ def command(
       sgtool build model.yaml --init start/model          the graph and fresh variables
       sgtool build make_model.py -o model.meta
 
-    --json gives what `inspect --json` gives of the graph, and "output" and "checkpoint".
+    --json gives {"output", "checkpoint", ...} with all that `inspect --json` says of the graph.
     """
     from ...formats import summary
     from .. import specs

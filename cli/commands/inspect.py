@@ -260,7 +260,7 @@ def _show_variables(variables: list[dict[str, Any]]) -> None:
             row["dtype"] or "?",
             render.shape(row["shape"]),
             row["bytes"],
-            *({True: "yes", False: "no"}.get(row.get(key), "") for key in marks),
+            *("" if row.get(key) is None else "yes" if row[key] else "no" for key in marks),
         ]
         for row in variables
     ]

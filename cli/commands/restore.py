@@ -200,9 +200,8 @@ def _show(document: dict[str, Any], as_json: bool) -> None:
     if as_json:
         render.document(document)
         return
-    rows = [["restored", len(document["restored"])]]
-    rows += [[name, len(document[name])] for name in ("missing", "unused", "mismatched") if document[name]]
-    render.facts([(name, count) for name, count in rows])
+    kinds = ("restored", "missing", "unused", "mismatched")
+    render.facts([(name, len(document[name])) for name in kinds if name == "restored" or document[name]])
     for name in ("missing", "unused"):
         for each in document[name]:
             render.line(f"  {name}: {each}")

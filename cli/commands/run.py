@@ -19,19 +19,25 @@ if TYPE_CHECKING:
 
 @options.command
 @click.argument("model", required=False)
-@click.option(
-    "--fetch", "fetches", multiple=True, metavar="NAME", help="A tensor, or an operation. Repeatable."
-)
+@options.fetch
 @options.feed
 @click.option("--signature", metavar="NAME", help="Names of --fetch and --feed are those of this signature.")
 @options.checkpoint
 @click.option("-o", "--output", metavar="PATH", help="Write to .npz, .npy, .h5 or .json; '-': npy on stdout.")
 @click.option("--batch", type=click.IntRange(1), metavar="N", help="Feed N rows at a time, along axis 0.")
+@click.option("--expect", metavar="PATH", help="Compare with .npz, .h5 or .npy; exit 1 if they differ.")
+@click.option(
+    "--rtol", type=click.FloatRange(0), default=expectations.RTOL, help="Relative, for --expect [1e-4]."
+)
+@click.option(
+    "--atol", type=click.FloatRange(0), default=expectations.ATOL, help="Absolute, for --expect [1e-5]."
+)
 @click.option(
     "--repeat", type=click.IntRange(1), default=1, metavar="N", help="Run N times and show timings."
 )
 @click.option("--profile", is_flag=True, help="Show the time that each op took, on stderr.")
 @click.option("--trace", metavar="FILE", help="Write a Chrome trace (chrome://tracing) of the run.")
+@options.overrides
 @options.allow_files
 @options.as_json
 def command(
@@ -48,6 +54,7 @@ def command(
     repeat: int,
     profile: bool,
     trace: str | None,
+    overrides: tuple[str, ...],
     allow_files: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -74,7 +81,7 @@ def command(
 
     given = parse_feeds(feeds)
     with sessions.open_model(
-        locate.model_or_default(model), checkpoint=checkpoint, allow_files=allow_files
+        locate.model_or_default(model), checkpoint=checkpoint, overrides=overrides, allow_files=allow_files
     ) as running:
         names, given = _resolved(running, signature, fetches, given)
         wanted = sessions.named(running.graph, names)
@@ -96,7 +103,7 @@ def command(
         outputs.write(output, arrays)
     timings = _timings(seconds) if repeat > 1 else None
     if as_json:
-        extra = {"timings": timings} if timings else {}
+        extra: dict[str, Any] = {"timings": timings} if timings else {}
         extra |= {"expect": [asdict(one) for one in comparisons]} if comparisons else {}
         render.document(outputs.as_document(arrays) | extra)
     else:
@@ -212,7 +219,7 @@ def _joined(parts: list[tuple[int, list[Any]]], names: list[str]) -> list[Any]:
 
     if not parts:
         raise InvalidValueError("--batch: the fed arrays have no rows.")
-    joined = []
+    joined: list[Any] = []
     for index, name in enumerate(names):
         pieces = [values[index] for _, values in parts]
         if pieces[0] is None:

@@ -50,3 +50,23 @@ def sgtool(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, 
         return Result(code, out, err)
 
     return call
+
+
+LINEAR = """
+def build(tf, units=1, rate=0.1):
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    t = tf.placeholder(tf.float32, [None, units], name="t")
+    w = tf.get_variable("w", [2, units], initializer=tf.constant_initializer(0.5))
+    b = tf.get_variable("b", [units], initializer=tf.zeros_initializer())
+    y = tf.add(tf.matmul(x, w), b, name="y")
+    loss = tf.reduce_mean(tf.squared_difference(y, t), name="loss")
+    tf.add_to_collection(tf.GraphKeys.LOSSES, loss)
+"""
+
+
+@pytest.fixture
+def linear(tmp_path: Path) -> Path:
+    """A Python file that builds y = x w + b, with a loss; w is 0.5 and b is 0 at first."""
+    path = tmp_path / "linear.py"
+    path.write_text(LINEAR)
+    return path
