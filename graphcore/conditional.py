@@ -68,7 +68,7 @@ class CondContext:
             scopes = graph._scopes
             saved, scopes.control_flow_context = scopes.control_flow_context, self.outer
             try:
-                result = _switch(source, self.pred)[self.branch]
+                result: Tensor = _switch(source, self.pred)[self.branch]
             finally:
                 scopes.control_flow_context = saved
         result.op._control_flow_context = self

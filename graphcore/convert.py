@@ -160,7 +160,7 @@ def constant(
         ValueError: It does not fit `shape`.
     """
     wanted = None if dtype is None else as_dtype(dtype)
-    dims = None if shape is None else tuple(TensorShape(shape).as_list())
+    dims = None if shape is None else _complete(TensorShape(shape))
     array = as_array(value, wanted, None if verify_shape else dims)
     if verify_shape and dims is not None and array.shape != dims:
         raise InvalidTypeError(f"Expected Tensor's shape: {dims}, got {array.shape}.")
@@ -172,6 +172,12 @@ def constant(
     if resolved.is_quantized:
         operation._attrs["value"] = _quantized_proto(array, resolved)
     return operation.output(0)
+
+
+def _complete(shape: TensorShape) -> tuple[int, ...]:
+    if not shape.is_fully_defined():
+        raise InvalidValueError(f"The shape of a constant must be fully known, not {shape}")
+    return tuple(dim for dim in shape.as_list() if dim is not None)
 
 
 def _quantized_proto(array: np.ndarray, dtype: DType) -> Any:

@@ -18,7 +18,7 @@ _global_graph: list[Graph] = []
 
 def get_default_graph() -> Graph:
     """The default graph of this thread, else the global one."""
-    top = graph_stack.top
+    top: Graph | None = graph_stack.top
     if top is not None:
         return top
     if not _global_graph:

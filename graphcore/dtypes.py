@@ -113,7 +113,8 @@ class DType:
             return getattr(np.iinfo(self.np), which)
         import ml_dtypes
 
-        return getattr(ml_dtypes.finfo(self.np), which)
+        finfo: Any = ml_dtypes.finfo
+        return getattr(finfo(self.np), which)
 
     @property
     def limits(self) -> tuple[Any, Any]:

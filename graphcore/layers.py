@@ -261,6 +261,11 @@ max_pooling2d = _pooling(nn_pool.max_pool, "max_pooling2d")
 average_pooling2d = _pooling(nn_pool.avg_pool, "average_pooling2d")
 
 
+def _either(training: Any, batch: Any, moving: Any) -> Any:
+    """The batch's statistics while training, else the moving averages."""
+    return smart_cond(training, lambda: raw_ops.Identity(batch), moving.value)
+
+
 def flatten(inputs: Any, name: str | None = None, data_format: str = "channels_last") -> Any:
     """All but the first axis in one: shape (batch, n)."""
     inputs = convert_to_tensor(inputs)
@@ -359,7 +364,7 @@ def batch_normalization(
         moving_variance = variable("moving_variance", True, moving_variance_initializer or Ones(), False)
         mean, variance = nn_norm.moments(inputs, axes)
         used = [
-            smart_cond(training, lambda new=new: raw_ops.Identity(new), lambda old=old: old.value())
+            _either(training, new, old)
             for new, old in ((mean, moving_mean), (variance, moving_variance))
         ]
         if training is not False:

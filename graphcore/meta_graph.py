@@ -204,7 +204,7 @@ def add_op_list(meta: Any, graph: Graph | None = None) -> None:
     meta.meta_info_def.stripped_op_list.op.extend(known[name] for name in sorted(known))
 
 
-def add_collection(meta: Any, name: str, items: list[Any], export_scope: str | None = None) -> None:
+def add_collection(meta: Any, name: Any, items: list[Any], export_scope: str | None = None) -> None:
     """Adds one collection; one whose items cannot be kept in a file is left out with a warning."""
     if not items:
         return

@@ -207,9 +207,9 @@ def _convert_list(
     key = arg.type_attr
     if key and key not in attrs:
         for value in values:
-            found = getattr(value, "dtype", None)
-            if isinstance(found, DType):
-                attrs[key] = definition.normalize_attr(key, found.base_dtype)
+            dtype = getattr(value, "dtype", None)
+            if isinstance(dtype, DType):
+                attrs[key] = definition.normalize_attr(key, dtype.base_dtype)
                 first.setdefault(
                     key, names[values.index(value)] if not isinstance(value, Tensor) else arg.name
                 )

@@ -5,7 +5,7 @@ registrations (`"a: T, b: T -> product: T"`, `"transpose_a: bool = false"`), or 
 message (a file's `stripped_op_list`). It can be written back as that message.
 
 Grammar of an argument: `name: TYPE`, where TYPE is a dtype name, a type attribute, `N * TYPE` with an
-int attribute N, a `list(type)` attribute, or `Ref(TYPE)`. Grammar of an attribute:
+int attribute N, a `list(type)` attribute, or `Ref(TYPE)` (a list of references is `N * Ref(TYPE)`). Grammar of an attribute:
 `name: KIND [>= minimum] [= default]`, where KIND is int, float, bool, string, type, shape, tensor,
 func, `list(KIND)`, or a set of allowed values: `{'SAME', 'VALID'}` or `{int32, int64}`.
 
@@ -232,13 +232,13 @@ def parse(name: str, signature: str, attrs: Iterable[str], types: dict[str, Any]
 
 def _parse_arg(op: str, text: str, attrs: dict[str, AttrDef]) -> ArgDef:
     name, colon, kind = (part.strip() for part in text.partition(":"))
-    ref = re.fullmatch(r"Ref\((.+)\)", kind)
-    if ref:
-        kind = ref[1].strip()
     number = ""
     if "*" in kind:
         number, kind = (part.strip() for part in kind.split("*"))
         attrs.setdefault(number, AttrDef(number, "int", minimum=1))
+    ref = re.fullmatch(r"Ref\((.+)\)", kind)
+    if ref:
+        kind = ref[1].strip()
     if not colon or not kind:
         raise InternalError(f"The declaration of {op} has a malformed argument {text!r}")
     known = attrs.get(kind)

@@ -26,12 +26,12 @@ _PACKAGE = __name__.rpartition(".")[0]
 
 def user_stack() -> tuple[tuple[Any, int], ...]:
     """The (code, line) pairs of the calling stack outside this package, innermost first."""
-    frame = sys._getframe(1)
+    frame: Any = sys._getframe(1)
     stack = []
     while frame is not None:
         if not frame.f_globals.get("__name__", "").startswith(_PACKAGE):
             stack.append((frame.f_code, frame.f_lineno))
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return tuple(stack)
 
 

@@ -387,7 +387,7 @@ def _evaluate(element: Tensor | Operation, feed_dict: Any, session: Any, graph: 
     return session.run(element, feed_dict)
 
 
-Tensor._evaluate = staticmethod(_evaluate)  # type: ignore[assignment]
+Tensor._evaluate = staticmethod(_evaluate)
 
 
 class RunOptions:

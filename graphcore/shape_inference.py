@@ -49,8 +49,8 @@ class Environment:
         if op is None or depth > _MAX_DEPTH:
             return None
         if operation.type == "Const":
-            value: np.ndarray = attr_value.for_kernel(operation.attr("value"))
-            return value
+            constant: np.ndarray = attr_value.for_kernel(operation.attr("value"))
+            return constant
         known = from_shapes(operation, self)
         if known is not None:
             return known[tensor.value_index]
@@ -70,7 +70,8 @@ class Environment:
                 result = op.bind(operation)(*values)
         except Exception:  # the run reports it, with the node's name; here it only is not constant
             return None
-        return result[tensor.value_index] if isinstance(result, (tuple, list)) else result
+        outputs: list[np.ndarray] = list(result) if isinstance(result, (tuple, list)) else [result]
+        return outputs[tensor.value_index]
 
 
 def from_shapes(operation: Operation, environment: Any) -> list[np.ndarray] | None:
@@ -139,10 +140,10 @@ def value_as_shape(tensor: Tensor, environment: Any, depth: int = 0) -> Shape:
         return None if np.ndim(value) != 1 else tuple(None if v < 0 else int(v) for v in value.tolist())
     operation = tensor.op
     if depth < _MAX_DEPTH:
-        known = _PARTIAL.get(operation.type, _unknown)(operation, environment, depth + 1)
+        known: Shape = _PARTIAL.get(operation.type, _unknown)(operation, environment, depth + 1)
         if known is not None:
             return known
-    shape = environment.shape(tensor)
+    shape: Shape = environment.shape(tensor)
     if shape is None or len(shape) != 1 or shape[0] is None:
         return None
     return (None,) * shape[0]

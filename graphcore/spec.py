@@ -139,11 +139,11 @@ def _plain(node: yaml.Node, path: str, depth: int) -> Any:
         return [_plain(item, path, depth + 1) for item in node.value]
     loader = yaml.SafeLoader("")
     try:
-        value = loader.construct_object(node)  # type: ignore[no-untyped-call]
+        value = loader.construct_object(node)
     except yaml.MarkedYAMLError as error:
         raise InvalidValueError(f"{path}, line {line}: {error.problem}", path=path, line=line) from error
     finally:
-        loader.dispose()  # type: ignore[no-untyped-call]
+        loader.dispose()
     if isinstance(value, str) or value is None or isinstance(value, (bool, int, float)):
         # YAML 1.1 reads 1e-3 as text; everybody means the number.
         return _number(value) if isinstance(value, str) else value
@@ -269,7 +269,8 @@ class _Builder:
     def initializer(self, value: Any, entry: _Located, where: str) -> Any:
         """`zeros`, or `{random_normal: {stddev: 0.1}}`, as an initializer."""
         line = entry.lines["initializer"]
-        name, options = value, {}
+        name: Any = value
+        options: Any = {}
         if isinstance(value, _Located) and len(value) == 1:
             ((name, options),) = value.items()
         if not isinstance(name, str):
@@ -428,7 +429,8 @@ class _Builder:
                 f"{where}.{key}",
                 f"the library has no function '{name}'.{did_you_mean(str(name), _function_names(str(name)))}",
             )
-        return found
+        function: Callable[..., Any] = found
+        return function
 
     # What the graph says of itself
 

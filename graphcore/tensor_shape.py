@@ -289,6 +289,7 @@ class TensorShape:
             ValueError: They contradict each other.
         """
         other = as_shape(other)
+        assert isinstance(other, TensorShape)
         if self._shape is None:
             return other
         if other._shape is None:

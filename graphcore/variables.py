@@ -562,7 +562,8 @@ class ResourceVariable(Variable):
     @property
     def dtype(self) -> DType:
         """The element type."""
-        return self._dtype
+        dtype: DType = self._dtype
+        return dtype
 
     @property
     def shape(self) -> TensorShape:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import attr_value, shape_inference
-from ..shapes import num_elements
+from ..shapes import Shape, num_elements
 from .draft import Draft, Node
 
 
@@ -64,7 +64,7 @@ def _fold(draft: Draft, node: Node) -> list[np.ndarray] | None:
     return list(result) if isinstance(result, (tuple, list)) else [result]
 
 
-def _too_large(draft: Draft, node: Node, shapes: list[shape_inference.Shape]) -> bool:
+def _too_large(draft: Draft, node: Node, shapes: list[Shape]) -> bool:
     total = 0
     for shape, dtype in zip(shapes, node.operation.output_dtypes):
         size = num_elements(shape)

@@ -84,7 +84,7 @@ class Plan:
     def run_traced(self, context: RunContext, feeds: Sequence[np.ndarray]) -> tuple[list[Any], list[Any]]:
         """As `run`, with a row (operation, start, end, output) for each step, in seconds."""
         slots = self._slots(context, feeds)
-        rows = []
+        rows: list[Any] = []
         steps = iter(self.steps)
         clock = time.perf_counter
         try:

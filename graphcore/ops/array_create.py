@@ -178,8 +178,8 @@ def range_op(start: Any, limit: Any, delta: Any) -> Any:
 
 def _range_size(start: Any, limit: Any, delta: Any) -> int:
     if np.asarray(start).dtype.kind in "iu":
-        start, limit, delta = int(start), int(limit), int(delta)
-        return max(0, -(-(limit - start) // delta) if delta > 0 else -((start - limit) // delta))
+        first, last, step = int(start), int(limit), int(delta)
+        return max(0, -(-(last - first) // step) if step > 0 else -((first - last) // step))
     return max(0, int(np.ceil(abs((float(limit) - float(start)) / float(delta)))))
 
 

@@ -122,8 +122,8 @@ def _concat_shape(shapes: list[Shape], axis: Any) -> Shape:
         return None
     rank = len(known[0])
     if axis is None:
-        for shape in known:
-            with_rank(shape, rank)
+        for each in known:
+            with_rank(each, rank)
         return (None,) * rank
     position = int(np.reshape(axis, -1)[0])
     if not -rank <= position < rank:
@@ -137,8 +137,8 @@ def _concat_shape(shapes: list[Shape], axis: Any) -> Shape:
         if shape is None:
             total = None
             continue
-        with_rank(shape, rank)
-        total = None if total is None or shape[position] is None else total + shape[position]
+        dim = with_rank(shape, rank)[position]
+        total = None if total is None or dim is None else total + dim
         result = merge(result, rules.replace_dim(shape, position, None))
     return rules.replace_dim(result, position, total) if result is not None else None
 
@@ -219,7 +219,7 @@ def _split_axis(split_dim: Any, value: Any) -> int:
         raise InvalidArgumentError(
             f"-input rank(-{value.ndim}) <= split_dim < input rank ({value.ndim}), but got {axis}"
         )
-    return axis % value.ndim
+    return axis % int(value.ndim)
 
 
 def _contiguous(parts: list[Any]) -> list[Any]:

@@ -154,7 +154,8 @@ def reshape(tensor: Any, shape: Any) -> Any:
 
 @reshape.shape
 def _(node: Any) -> Shape:
-    source, wanted = node.shape(0), node.value_as_shape(1)
+    source: Shape = node.shape(0)
+    wanted: Shape = node.value_as_shape(1)
     if wanted is None:
         return None
     value = node.value(1)
@@ -343,7 +344,7 @@ def broadcast_args(s0: Any, s1: Any) -> Any:
 
 @broadcast_args.shape
 def _(node: Any) -> Shape:
-    sizes = [None if item is None else item[0] for item in node.shapes]
+    sizes: list[Any] = [None if item is None else item[0] for item in node.shapes]
     return (None if None in sizes else max(sizes),)
 
 
@@ -366,10 +367,10 @@ def bitcast(input: Any, *, type: Any) -> Any:
 
 @bitcast.shape
 def _(node: Any) -> Shape:
-    source = node.shape(0)
+    source: Shape = node.shape(0)
     sizes = node.node.inputs[0].dtype.size, node.node.attr("type").size
     if source is None or sizes[0] == sizes[1]:
-        return source  # type: ignore[no-any-return]
+        return source
     if sizes[0] > sizes[1]:
         return (*source, sizes[0] // sizes[1])
     if not source or source[-1] not in (None, sizes[1] // sizes[0]):

@@ -232,8 +232,8 @@ def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> 
     """`(false side, true side)` of a Switch: only the side that `pred` chooses carries `data`."""
     tensor = convert_to_tensor(data, dtype, name="data", as_ref=True)
     if isinstance(tensor, Tensor) and tensor.dtype._is_ref_dtype:
-        return tuple(raw_ops.RefSwitch(tensor, pred, name=name))  # type: ignore[return-value]
-    return tuple(raw_ops.Switch(tensor, pred, name=name))  # type: ignore[return-value]
+        return tuple(raw_ops.RefSwitch(tensor, pred, name=name))
+    return tuple(raw_ops.Switch(tensor, pred, name=name))
 
 
 def merge(inputs: Any, name: str | None = None) -> Any:

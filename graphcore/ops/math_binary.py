@@ -91,8 +91,9 @@ def _is_int(array: Any) -> bool:
     return bool(array.dtype.kind in "iu")
 
 
-def _check_divisor(y: Any) -> None:
-    if not np.all(y):
+def _check_divisor(x: Any, y: Any) -> None:
+    # What is not computed does not fail: an empty x may be divided by 0.
+    if np.size(x) and not np.all(y):
         raise InvalidArgumentError("Integer division by zero")
 
 
@@ -113,7 +114,7 @@ def _truncate_div(x: Any, y: Any, out: Any = None) -> Any:
     """C's integer division: towards zero."""
     if not _is_int(x):
         return np.trunc(np.divide(x, y, out=out)).astype(x.dtype)
-    _check_divisor(y)
+    _check_divisor(x, y)
     quotient = np.floor_divide(x, y)
     inexact = (np.multiply(quotient, y) != x) & ((x < 0) != (y < 0))
     return (quotient + inexact).astype(x.dtype)
@@ -121,14 +122,14 @@ def _truncate_div(x: Any, y: Any, out: Any = None) -> Any:
 
 def _floor_div(x: Any, y: Any, out: Any = None) -> Any:
     if _is_int(x):
-        _check_divisor(y)
+        _check_divisor(x, y)
         return np.floor_divide(x, y, out=out)
     return np.floor(np.divide(x, y, out=out), out=out)
 
 
 def _floor_mod(x: Any, y: Any, out: Any = None) -> Any:
     if _is_int(x):
-        _check_divisor(y)
+        _check_divisor(x, y)
         return np.remainder(x, y, out=out)
     remainder = np.fmod(x, y)
     return np.where((x < 0) == (y < 0), remainder, np.fmod(remainder + y, y)).astype(x.dtype)
@@ -136,7 +137,7 @@ def _floor_mod(x: Any, y: Any, out: Any = None) -> Any:
 
 def _truncate_mod(x: Any, y: Any, out: Any = None) -> Any:
     if _is_int(x):
-        _check_divisor(y)
+        _check_divisor(x, y)
     return np.fmod(x, y, out=out)
 
 
@@ -342,7 +343,8 @@ def complex_(real: Any, imag: Any, *, Tout: Any) -> Any:
 complex_.shape(rules.broadcast_inputs)
 complex_.grad(
     lambda node, dz: rules.unbroadcast(
-        *node.inputs,
+        node.inputs[0],
+        node.inputs[1],
         raw_ops.Real(dz, Tout=node.inputs[0].dtype),
         raw_ops.Imag(dz, Tout=node.inputs[0].dtype),
     )
@@ -492,7 +494,7 @@ def _logical_or_bitwise(logical: Callable[..., Any], bitwise: Callable[..., Any]
     return dispatch
 
 
-for _word, _function in {
+_OPERATORS: dict[str, Callable[..., Any]] = {
     "add": _add_dispatch,
     "sub": sub,
     "mul": _mul_dispatch,
@@ -504,7 +506,8 @@ for _word, _function in {
     "and": _logical_or_bitwise(logical_and, bitwise_and),
     "or": _logical_or_bitwise(logical_or, bitwise_or),
     "xor": _logical_or_bitwise(logical_xor, bitwise_xor),
-}.items():
+}
+for _word, _function in _OPERATORS.items():
     _forward, _backward = _operator(_function, _word)
     Tensor._override_operator(f"__{_word}__", _forward)
     Tensor._override_operator(f"__r{_word}__", _backward)

@@ -232,7 +232,8 @@ grad_of("SqrtGrad", _sqrt_grad, _sqrt_grad_grad)
 grad_of("RsqrtGrad", _rsqrt_grad, _rsqrt_grad_grad)
 grad_of("TanhGrad", lambda y, dy: dy * (y.dtype.type(1) - np.square(np.conj(y))), _tanh_grad_grad)
 grad_of("SigmoidGrad", lambda y, dy: dy * np.conj(y) * (y.dtype.type(1) - np.conj(y)), _sigmoid_grad_grad)
-grad_of("ReciprocalGrad", lambda y, dy: -dy * np.square(np.conj(y)), _reciprocal_grad_grad)
+for _name in ("ReciprocalGrad", "InvGrad"):
+    grad_of(_name, lambda y, dy: -dy * np.square(np.conj(y)), _reciprocal_grad_grad)
 
 
 # Complex numbers

@@ -17,6 +17,12 @@ from . import rules
 _ARGS = "input: {0}, reduction_indices: Tidx -> output: {0}"
 
 
+_ADD: Any = np.add.reduce
+_MULTIPLY: Any = np.multiply.reduce
+_LOGICAL_AND: Any = np.logical_and.reduce
+_LOGICAL_OR: Any = np.logical_or.reduce
+
+
 def axes_of(reduction_indices: Any, rank: int) -> tuple[int, ...]:
     """The axes of a reduction as a tuple of non-negative ints.
 
@@ -75,12 +81,12 @@ def reduction(name: str, function: Callable[..., Any], grad: Any, dtype: str = "
 def _sum(input: Any, axis: tuple[int, ...], keep_dims: bool) -> Any:
     if input.dtype.itemsize == 2 and input.dtype.kind not in "iu":
         # float16 and bfloat16 accumulate in float32
-        return np.add.reduce(input.astype(np.float32), axis, keepdims=keep_dims).astype(input.dtype)
-    return np.add.reduce(input, axis, dtype=input.dtype, keepdims=keep_dims)
+        return _ADD(input.astype(np.float32), axis, keepdims=keep_dims).astype(input.dtype)
+    return _ADD(input, axis, dtype=input.dtype, keepdims=keep_dims)
 
 
 def _prod(input: Any, axis: tuple[int, ...], keep_dims: bool) -> Any:
-    return np.multiply.reduce(input, axis, dtype=input.dtype, keepdims=keep_dims)
+    return _MULTIPLY(input, axis, dtype=input.dtype, keepdims=keep_dims)
 
 
 def _mean(input: Any, axis: tuple[int, ...], keep_dims: bool) -> Any:
@@ -88,13 +94,13 @@ def _mean(input: Any, axis: tuple[int, ...], keep_dims: bool) -> Any:
     for item in axis:
         count *= input.shape[item]
     if input.dtype.kind in "iu":
-        total = np.add.reduce(input, axis, dtype=input.dtype, keepdims=keep_dims)
+        total = _ADD(input, axis, dtype=input.dtype, keepdims=keep_dims)
         quotient = np.trunc(np.divide(total, count)) if count else np.zeros_like(total)
         return np.asarray(quotient).astype(input.dtype)
     if input.dtype.itemsize == 2:
-        total = np.add.reduce(input.astype(np.float32), axis, keepdims=keep_dims)
+        total = _ADD(input.astype(np.float32), axis, keepdims=keep_dims)
         return np.divide(total, np.float32(count)).astype(input.dtype)
-    total = np.add.reduce(input, axis, keepdims=keep_dims)
+    total = _ADD(input, axis, keepdims=keep_dims)
     return np.divide(total, total.dtype.type(count))
 
 
@@ -125,7 +131,7 @@ def kept_shape(node: Any) -> Any:
     return raw_ops.DynamicStitch([all_axes, axes], [shape, raw_ops.Fill(raw_ops.Shape(axes), 1)])
 
 
-def static_kept_shape(node: Any) -> list[int] | None:
+def static_kept_shape(node: Any) -> list[int | None] | None:
     """The same where it is known statically."""
     shape = node.inputs[0].static_shape
     axes = node.graph.constant_value(node.inputs[1])
@@ -205,13 +211,13 @@ max_ = reduction("Max", _extreme(np.maximum, lowest=True), _extreme_grad)
 min_ = reduction("Min", _extreme(np.minimum, lowest=False), _extreme_grad)
 all_ = reduction(
     "All",
-    lambda x, axis, keep: np.logical_and.reduce(x, axis, keepdims=keep),
+    lambda x, axis, keep: _LOGICAL_AND(x, axis, keepdims=keep),
     "booleans have no derivative",
     "bool",
 )
 any_ = reduction(
     "Any",
-    lambda x, axis, keep: np.logical_or.reduce(x, axis, keepdims=keep),
+    lambda x, axis, keep: _LOGICAL_OR(x, axis, keepdims=keep),
     "booleans have no derivative",
     "bool",
 )
