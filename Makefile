@@ -7,7 +7,7 @@ ORACLE := .venv-oracle
 WORKERS ?= 2
 PYTEST_ARGS ?=
 PACKAGES := cli formats graphcore sample_models
-PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 
 .DELETE_ON_ERROR:
 .PHONY: help demo test lint format types oracle protos bench wheel clean
