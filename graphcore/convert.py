@@ -63,13 +63,13 @@ def _fill_shape(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     total = int(np.prod(shape, dtype=np.int64))
     if array.size == total:
         return array.reshape(shape)
+    if array.size == 1:
+        # Stride 0: stays one value in memory and in the file.
+        return np.broadcast_to(array.reshape(()), shape)
     if array.size > total:
         raise InvalidValueError(
             f"Too many elements provided. Needed at most {total}, but received {array.size}"
         )
-    if array.size == 1:
-        # Stride 0: stays one value in memory and in the file.
-        return np.broadcast_to(array.reshape(()), shape)
     if array.size == 0:
         raise InvalidValueError(f"No elements provided to fill a tensor of shape {list(shape)}")
     flat = array.reshape(-1)

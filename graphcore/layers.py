@@ -364,8 +364,7 @@ def batch_normalization(
         moving_variance = variable("moving_variance", True, moving_variance_initializer or Ones(), False)
         mean, variance = nn_norm.moments(inputs, axes)
         used = [
-            _either(training, new, old)
-            for new, old in ((mean, moving_mean), (variance, moving_variance))
+            _either(training, new, old) for new, old in ((mean, moving_mean), (variance, moving_variance))
         ]
         if training is not False:
             for old, new in ((moving_mean, used[0]), (moving_variance, used[1])):

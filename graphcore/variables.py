@@ -596,10 +596,7 @@ class ResourceVariable(Variable):
         return raw_ops.ResourceGather(self._handle, indices, dtype=self._dtype, name=name)
 
     def _changed(self, operation: Operation, read_value: bool) -> Any:
-        if not read_value:
-            return operation
-        with operation.graph.control_dependencies([operation]):
-            return self.value()
+        return _UnreadVariable(self, operation) if read_value else operation
 
     def assign(
         self, value: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
@@ -645,6 +642,32 @@ class ResourceVariable(Variable):
 
     def __repr__(self) -> str:
         return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+
+class _UnreadVariable(ResourceVariable):
+    """What an assignment gives: the variable, read only after the assignment; its `op` is that one."""
+
+    def __init__(self, variable: ResourceVariable, parent_op: Operation) -> None:
+        self._handle = variable._handle
+        self._dtype = variable._dtype
+        self._trainable = variable._trainable
+        self._constraint = variable._constraint
+        self._synchronization = variable._synchronization
+        self._aggregation = variable._aggregation
+        self._initializer_op = variable._initializer_op
+        self._initial_value = variable._initial_value
+        self._parent_op = parent_op
+        self._snapshot = self.value()
+
+    @property
+    def op(self) -> Operation:
+        """The assignment."""
+        return self._parent_op
+
+    def value(self) -> Any:
+        """A new ReadVariableOp that runs after the assignment."""
+        with self._parent_op.graph.control_dependencies([self._parent_op]):
+            return super().value()
 
 
 _default_use_resource = [False]

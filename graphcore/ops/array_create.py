@@ -265,7 +265,7 @@ def _shape_argument(shape: Any) -> Any:
         except (TypeError, ValueError):
             return convert_to_tensor(shape, int32)
         if static.is_fully_defined():
-            return constant(static.as_list(), int32, shape=[len(static)])
+            return constant(static.as_list(), int32, shape=[len(static)], name="shape_as_tensor")
         if isinstance(shape, TensorShape):
             raise InvalidValueError(f"Cannot convert a partially known TensorShape to a Tensor: {shape}")
         return convert_to_tensor(shape, int32)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..convert import convert_to_tensor
+from ..default import name_scope
 from ..dtypes import SIGNED
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import op, raw_ops
@@ -190,6 +191,13 @@ def matmul(
         raise InvalidValueError("Only one of transpose_a and adjoint_a can be True.")
     if transpose_b and adjoint_b:
         raise InvalidValueError("Only one of transpose_b and adjoint_b can be True.")
+    with name_scope(name, "MatMul", [a, b]) as scope:
+        return _matmul(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, scope)
+
+
+def _matmul(
+    a: Any, b: Any, transpose_a: bool, transpose_b: bool, adjoint_a: bool, adjoint_b: bool, name: str
+) -> Any:
     a = convert_to_tensor(a, name="a")
     b = convert_to_tensor(b, dtype=a.dtype.base_dtype, name="b")
     ranks = [tensor.get_shape().ndims for tensor in (a, b)]
@@ -205,7 +213,7 @@ def matmul(
             conj_b,
             adj_x=transpose_a or adjoint_a,
             adj_y=transpose_b or adjoint_b,
-            name=name or "MatMul",
+            name=name,
         )
     return _matmul_2d(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b, adjoint_a, adjoint_b, name)
 

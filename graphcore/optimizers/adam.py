@@ -59,7 +59,7 @@ class AdamOptimizer(Optimizer):
 
     def _arguments(self, dtype: Any) -> list[Any]:
         """beta1_power, beta2_power, lr, beta1, beta2, epsilon of the variable's dtype."""
-        powers = [power.value() for power in self._powers()]
+        powers = self._powers()
         rest = [self._tensors[name] for name in ("learning_rate", "beta1", "beta2", "epsilon")]
         return [_cast(item, dtype) for item in (*powers, *rest)]
 

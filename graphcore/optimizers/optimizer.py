@@ -193,7 +193,7 @@ class Optimizer:
                     )
                 else:
                     step = assign_add(global_step, 1, name=scope)
-            train_op: Operation = step.op if isinstance(step, Tensor) else step
+            train_op: Operation = step if isinstance(step, Operation) else step.op
             if train_op not in graph.get_collection_ref(GraphKeys.TRAIN_OP):
                 graph.add_to_collection(GraphKeys.TRAIN_OP, train_op)
             return train_op
@@ -211,8 +211,9 @@ class Optimizer:
                 raise RuntimeError("Cannot use a constraint function on a sparse variable.")
             with get_default_graph().control_dependencies([update]):
                 result = variable.assign(constraint(variable))
-                update = result.op if isinstance(result, Tensor) else result
-        return update.op if isinstance(update, Tensor) else update
+                update = getattr(result, "op", result)
+        operation: Operation = update if isinstance(update, Operation) else update.op
+        return operation
 
     def _sparse_update(self, grad: IndexedSlices, variable: Any) -> Any:
         """Rows that occur several times are added up first, as most update rules are not linear."""
