@@ -13,11 +13,14 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
 from .options import settings
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def on_terminal() -> bool:
@@ -79,7 +82,6 @@ def _rich_table(
     title: str, columns: Sequence[str], rows: list[list[str]], numbers: set[str], err: bool
 ) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -88,7 +90,15 @@ def _rich_table(
         drawn.add_column(head, justify="right" if head in numbers else "left", overflow="fold")
     for row in rows:
         drawn.add_row(*map(Text, row))  # a name such as a[0] is no markup
-    Console(highlight=False, stderr=err).print(drawn)
+    _console(err).print(drawn)
+
+
+def _console(err: bool) -> Console:
+    from rich.console import Console
+
+    if os.environ.get("NO_COLOR"):
+        return Console(highlight=False, stderr=err, color_system=None)
+    return Console(highlight=False, stderr=err)
 
 
 def document(value: Any) -> None:
@@ -201,7 +211,6 @@ def progress(what: str, total: int | None) -> Iterator[Progress]:
     if not settings().progress or not sys.stderr.isatty():
         yield _Silent()
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TextColumn, TimeRemainingColumn
 
     columns = (
@@ -211,7 +220,7 @@ def progress(what: str, total: int | None) -> Iterator[Progress]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bar(*columns, console=_console(True), transient=True) as bar:
         task = bar.add_task(what, total=total, note="")
 
         class Running:

@@ -236,8 +236,9 @@ def named(graph: Any, names: Sequence[str]) -> list[Any]:
 
     Raises:
         MissingNameError: Some do not exist; all of them, each with the nearest names.
+        UnimplementedError: Some are outputs of ops that are not implemented.
     """
-    found, wrong = [], []
+    found, wrong, opaque = [], [], {}
     operations = {operation.name: operation for operation in graph.get_operations()}
     for name in names:
         head, colon, number = name.rpartition(":")
@@ -249,10 +250,17 @@ def named(graph: Any, names: Sequence[str]) -> list[Any]:
             found.append(operation.outputs[index])
         elif not colon:
             found.append(operation)
+        elif operation.definition is None:
+            opaque[name] = operation.type
         else:
-            wrong.append(
-                f"'{name}': operation '{op_name}' ({operation.type}) has {len(operation.outputs)} outputs."
-            )
+            outputs = len(operation.outputs)
+            wrong.append(f"'{name}': operation '{op_name}' ({operation.type}) has {outputs} outputs.")
     if wrong:
         raise MissingNameError(f"The graph has no such tensor:{bullets(wrong)}", names=list(names))
+    if opaque:
+        lines = [f"'{name}' ({op})" for name, op in opaque.items()]
+        raise UnimplementedError(
+            f"These are outputs of ops that are not implemented:{bullets(lines)}",
+            ops=sorted(set(opaque.values())),
+        )
     return found

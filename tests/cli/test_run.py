@@ -253,6 +253,7 @@ def test_an_op_that_nobody_implements(sgtool: Tool) -> None:
            node { name: "z" op: "NobodyKnows" input: "c" }"""
     )
     assert sgtool("run", "g.pbtxt", "--fetch", "c", "--json").json["outputs"]["c"]["value"] == 2
-    result = sgtool("run", "g.pbtxt", "--fetch", "z")
-    assert result.code == 6
-    assert "NobodyKnows" in result.err
+    for name in ("z", "z:0"):
+        result = sgtool("run", "g.pbtxt", "--fetch", name)
+        assert result.code == 6
+        assert "NobodyKnows" in result.err
