@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +29,7 @@ from ..formats.errors import (
     UnimplementedError,
     did_you_mean,
 )
+from .options import read_stdin
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -102,7 +102,7 @@ def load(feed: Feed) -> Any:
         InvalidValueError: The file is of no kind that can be fed, or holds several arrays.
     """
     if feed.text == STDIN:
-        data = sys.stdin.buffer.read()
+        data = read_stdin(feed.option)
         return read_npy(data, f"{feed.option} (standard input)")
     value = _json(feed.text)
     if value is not _NOT_JSON:

@@ -12,7 +12,9 @@ from pathlib import Path
 import click
 
 from . import render
+from .options import read_stdin
 
+STDIN = "-"
 VARIABLE = "SGTOOL_MODEL"
 STATE_FILE = "checkpoint"
 _LOOKED_FOR = (
@@ -27,12 +29,14 @@ def model_or_default(given: str | None, directory: Path | None = None) -> str:
     """`given`, or where it is left out the model that the user must mean.
 
     Args:
-        given: The MODEL argument.
+        given: The MODEL argument; `-` is a file on standard input.
         directory: Where to look; the current directory by default.
 
     Raises:
         click.UsageError: There is no model, or there are several.
     """
+    if given == STDIN:
+        return _from_stdin()
     if given is not None:
         return given
     if os.environ.get(VARIABLE):
@@ -66,6 +70,18 @@ def model_or_default(given: str | None, directory: Path | None = None) -> str:
         lines.append(f"  ... and {len(seen) - 20} more")
     lines.append("Name the one you mean, or set $" + VARIABLE + ".")
     raise click.UsageError("\n".join(lines))
+
+
+def _from_stdin() -> str:
+    """Standard input as a file, which is there as long as the command runs."""
+    import tempfile
+
+    data = read_stdin("MODEL")
+    folder = tempfile.TemporaryDirectory(prefix="sgtool-")
+    click.get_current_context().call_on_close(folder.cleanup)
+    path = Path(folder.name) / "standard_input"
+    path.write_bytes(data)
+    return str(path)
 
 
 def candidates(directory: Path) -> list[str]:

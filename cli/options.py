@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -28,11 +29,13 @@ class Settings:
         verbose: How often `-v` was given.
         quiet: No messages and no progress on stderr.
         json: One JSON document on stdout; no progress.
+        stdin_for: What has read standard input already, or None.
     """
 
     verbose: int = 0
     quiet: bool = False
     json: bool = False
+    stdin_for: str | None = None
 
     @property
     def progress(self) -> bool:
@@ -43,6 +46,21 @@ class Settings:
 def settings() -> Settings:
     """The settings of the running command."""
     return click.get_current_context().ensure_object(Settings)
+
+
+def read_stdin(what: str) -> bytes:
+    """All of standard input, which one thing can have.
+
+    Raises:
+        click.UsageError: Something else has read it.
+    """
+    current = settings()
+    if current.stdin_for is not None:
+        raise click.UsageError(
+            f"Standard input ('-') is given twice: for {current.stdin_for} and for {what}."
+        )
+    current.stdin_for = what
+    return sys.stdin.buffer.read()
 
 
 def command(function: F) -> click.Command:

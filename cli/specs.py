@@ -146,6 +146,18 @@ def write_graph(built: Built, path: str) -> None:
             tf.train.export_meta_graph(path, as_text=text)
 
 
+def encode_graph(built: Built) -> bytes:
+    """The bytes that `write_graph` writes."""
+    from .. import graphcore as tf
+    from ..formats import protos
+
+    saver = saver_of(built)
+    with built.graph.as_default():
+        message = saver.export_meta_graph() if saver is not None else tf.train.export_meta_graph()
+    encoded: bytes = protos.encode(message)
+    return encoded
+
+
 def write_initial(built: Built, prefix: str) -> None:
     """Initialises the variables of a graph and saves them, the graph beside them.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from .. import options, render
@@ -10,7 +12,10 @@ from .. import options, render
 @options.command
 @click.argument("spec")
 @click.option(
-    "-o", "--output", metavar="MODEL.meta", help="The graph file to write; text if it ends in .pbtxt."
+    "-o",
+    "--output",
+    metavar="MODEL.meta",
+    help="The graph file to write; text if it ends in .pbtxt; '-': stdout.",
 )
 @options.overrides
 @click.option(
@@ -47,6 +52,11 @@ def command(
             "Say where to write the graph (-o MODEL.meta), or the checkpoint (--init PREFIX)."
         )
     built = specs.build(spec, specs.parse_overrides(overrides), seed)
+    if output == "-":
+        if as_json:
+            raise click.UsageError("'-o -' and --json both want standard output; leave one out.")
+        sys.stdout.buffer.write(specs.encode_graph(built))
+        return
     if output is not None:
         specs.write_graph(built, output)
     if init is not None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,6 +77,15 @@ def test_wrong_files(source: str, code: int, said: str, sgtool: Tool) -> None:
     assert result.code == code, result.err
     assert said in result.error["message"]
     assert not Path("m.meta").exists()
+
+
+def test_standard_output(linear: Path, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "sgtool.cli"]
+    built = subprocess.run([*words, "build", str(linear), "-o", "-"], capture_output=True, check=True)
+    shown = subprocess.run(
+        [*words, "inspect", "-", "--json"], input=built.stdout, capture_output=True, check=True
+    )
+    assert json.loads(shown.stdout)["parameters"] == 3
 
 
 def test_usage(linear: Path, sgtool: Tool) -> None:

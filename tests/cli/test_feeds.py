@@ -206,4 +206,5 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     np.save(buffer, np.arange(3))
     buffer.seek(0)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(buffer))
-    np.testing.assert_array_equal(feeds.load(one("x=-")), np.arange(3))
+    with click.Context(click.Command("x")):
+        np.testing.assert_array_equal(feeds.load(one("x=-")), np.arange(3))

@@ -121,6 +121,17 @@ def test_stores(model: str, sgtool: Tool) -> None:
         assert found["ops"]["MatMul"] == 1  # the graph went along
 
 
+def test_standard_input(model: str, sgtool: Tool) -> None:
+    data = Path(f"{model}.meta").read_bytes()
+    result = sgtool("inspect", "-", "--json", stdin=data)
+    assert result.code == 0, result.err
+    assert result.json["nodes"] == 5
+    assert not Path(result.json["path"]).exists()
+    twice = sgtool("run", "-", "--fetch", "y", "--feed", "x=-", stdin=data)
+    assert twice.code == 2
+    assert "twice" in twice.err
+
+
 @pytest.mark.parametrize(
     ("content", "code", "said"),
     [
