@@ -1,0 +1,104 @@
+"""What is measured. A case prepares itself in an engine (`tf` is ours or TensorFlow's) and gives a function
+that is timed; the text is the same for both engines.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Timed = Callable[[], Any]
+CASES: dict[str, tuple[Callable[[Any], Timed], int]] = {}
+
+
+def case(name: str, repeat: int) -> Callable[[Callable[[Any], Timed]], Callable[[Any], Timed]]:
+    """Registers a case; `repeat` is how often the function runs in one measurement."""
+
+    def register(prepare: Callable[[Any], Timed]) -> Callable[[Any], Timed]:
+        CASES[name] = (prepare, repeat)
+        return prepare
+
+    return register
+
+
+@case("scalar", 2000)
+def scalar(tf: Any) -> Timed:
+    """`y = w * x + b`, one run."""
+    x = tf.placeholder(tf.float32, [])
+    y = 2.0 * x + 1.0
+    session = tf.Session()
+    return lambda: session.run(y, {x: 3.0})
+
+
+@case("mlp-inference", 1000)
+def mlp_inference(tf: Any) -> Timed:
+    """Three layers of 16 units, one row."""
+    random = np.random.default_rng(0)
+    x = tf.placeholder(tf.float32, [None, 16])
+    y = x
+    for _ in range(3):
+        y = tf.nn.relu(tf.matmul(y, tf.constant(random.normal(size=(16, 16)).astype("f"))) + 0.1)
+    session = tf.Session()
+    row = random.normal(size=(1, 16)).astype("f")
+    return lambda: session.run(y, {x: row})
+
+
+def _sample(name: str, batch: int) -> Callable[[Any], Timed]:
+    """One training step of a shipped sample, by way of its MetaGraphDef."""
+
+    def prepare(tf: Any) -> Timed:
+        import importlib
+
+        module = importlib.import_module(f"sgtool.sample_models.{name}")
+        from sgtool.graphcore import train
+        from sgtool.graphcore.spec import build_spec
+        from sgtool.sample_models import spec_path
+
+        folder = Path(tempfile.mkdtemp())
+        graph = build_spec(spec_path(name), seed=1)
+        with graph.as_default():
+            train.Saver().export_meta_graph(str(folder / "m.meta"))
+        tf.train.import_meta_graph(str(folder / "m.meta"))
+        session = tf.Session()
+        session.run(tf.global_variables_initializer())
+        (step,) = tf.get_collection("train_op")
+        data = module.make(np.random.default_rng(0), batch)
+        feed = {f"{key}:0": value for key, value in data.items()}
+        return lambda: session.run(step, feed)
+
+    return prepare
+
+
+case("train-linear", 500)(_sample("linear", 64))
+case("train-approximator", 500)(_sample("approximator", 64))
+case("train-mlp", 300)(_sample("mlp", 64))
+case("train-cnn", 30)(_sample("cnn", 64))
+
+
+def _variables(tf: Any) -> tuple[Any, Any]:
+    for index in range(16):
+        tf.get_variable(f"v{index}", [1024, 1024], initializer=tf.zeros_initializer())
+    saver = tf.train.Saver(max_to_keep=1)
+    session = tf.Session()
+    session.run(tf.global_variables_initializer())
+    return session, saver
+
+
+@case("save-64MB", 3)
+def save(tf: Any) -> Timed:
+    """Sixteen variables of 4 MB, saved with the graph."""
+    session, saver = _variables(tf)
+    path = str(Path(tempfile.mkdtemp()) / "m")
+    return lambda: saver.save(session, path)
+
+
+@case("restore-64MB", 3)
+def restore(tf: Any) -> Timed:
+    """The same variables, restored."""
+    session, saver = _variables(tf)
+    path = saver.save(session, str(Path(tempfile.mkdtemp()) / "m"))
+    return lambda: saver.restore(session, path)
