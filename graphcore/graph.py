@@ -74,7 +74,8 @@ class Graph:
         self._environment = shape_inference.Environment()
         self._functions: dict[str, Any] = {}
         self._gradient_defs: list[Any] = []
-        self._extra_op_defs: dict[str, OpDef] = {}
+        # SignatureDef messages by name: which tensors callers feed and fetch, as files say it
+        self._signatures: dict[str, Any] = {}
         self.versions = protos.VersionDef(producer=PRODUCER_VERSION)
         self.seed: int | None = None
 

@@ -134,6 +134,9 @@ def export_meta_graph(
         if clear_extraneous_savers and name == GraphKeys.SAVERS:
             continue
         add_collection(meta, name, graph.get_collection(name), export_scope)
+    if export_scope is None:
+        for name, signature in graph._signatures.items():
+            meta.signature_def[name].CopyFrom(signature)
     if unbound:
         meta.collection_def[unbound_inputs_col_name].bytes_list.value.extend(
             item.encode() for item in unbound
@@ -344,8 +347,21 @@ def import_meta(
             loader = importer.Importer(graph, scope, definitions, mapped)
             loader.add(graph_def)
         imported = Imported(meta, loader.operations)
+        _import_signatures(imported, graph)
         _import_collections(imported, graph, scope[:-1] if scope else "", restore_collections_predicate)
     return imported
+
+
+def _import_signatures(imported: Imported, graph: Graph) -> None:
+    """Takes signatures over under the names that the tensors have now; one that is there already stays."""
+    for name, signature in imported.meta.signature_def.items():
+        copy = protos.SignatureDef()
+        copy.CopyFrom(signature)
+        for infos in (copy.inputs, copy.outputs):
+            for info in infos.values():
+                if info.name:
+                    info.name = imported.rename(info.name)
+        graph._signatures.setdefault(name, copy)
 
 
 def _import_collections(imported: Imported, graph: Graph, scope: str, wanted: Callable[[str], bool]) -> None:

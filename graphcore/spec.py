@@ -30,7 +30,7 @@ from typing import Any
 
 import yaml
 
-from ..formats import files
+from ..formats import files, protos
 from ..formats.errors import OpError, did_you_mean
 from . import initializers, registry
 from .default import GraphKeys
@@ -450,6 +450,8 @@ class _Builder:
     def _finish(self, graph: Graph, outputs: list[str]) -> None:
         for name in outputs:
             graph.add_to_collection(OUTPUTS, _first(self.named[name]))
+        if outputs:
+            graph._signatures["serving_default"] = self._signature(outputs)
         for key, names in self.section("collections").items():
             for name in names if isinstance(names, list) else [names]:
                 section = self.section("collections")
@@ -464,6 +466,26 @@ class _Builder:
             kept[:] = [loss]
         if self.spec.get("optimizer") is not None:
             self._optimizer(graph)
+
+    def _signature(self, outputs: list[str]) -> Any:
+        """The outputs and the inputs that they need, as TensorFlow's serving signature."""
+        signature = protos.SignatureDef(method_name="tensorflow/serving/predict")
+        tensors = {name: _first(self.named[name]) for name in outputs}
+        needed: set[Operation] = set()
+        stack = [tensor.op for tensor in tensors.values() if tensor is not None]
+        while stack:
+            operation = stack.pop()
+            if operation not in needed:
+                needed.add(operation)
+                stack.extend(tensor.op for tensor in operation.inputs)
+        inputs = {name: self.named[name] for name in self.section("inputs") if self.named[name].op in needed}
+        for table, chosen in ((signature.inputs, inputs), (signature.outputs, tensors)):
+            for name, tensor in chosen.items():
+                if tensor is not None:
+                    info = table[name]
+                    info.name, info.dtype = tensor.name, tensor.dtype.as_datatype_enum
+                    info.tensor_shape.CopyFrom(tensor.get_shape().as_proto())
+        return signature
 
     def _optimizer(self, graph: Graph) -> None:
         line = self.spec.lines["optimizer"]
