@@ -16,18 +16,81 @@ from .dtypes import string
 from .graph import Graph
 from .op import group, raw_ops
 from .operation import Operation
-from .saveables import Saveable
+from .saveables import Saveable, variable_behind
 
 Names = tuple[str, str, str]
 
 
+def find_nodes(graph: Graph, saveables: list[Saveable]) -> Names | None:
+    """The nodes that save and restore exactly `saveables`, where the graph has them already."""
+    wanted = [(saveable.key, saveable.slice_spec, saveable.variable) for saveable in saveables]
+    consumers: dict[Operation, list[Operation]] = {}
+    candidates = []
+    for operation in graph.get_operations():
+        for source in {tensor.op for tensor in operation.inputs} | set(operation.control_inputs):
+            consumers.setdefault(source, []).append(operation)
+        if operation.type == "SaveV2" and _saved_by(graph, operation) == wanted:
+            candidates.append(operation)
+    for save in candidates:
+        path = save.inputs[0]
+        saved = [op for op in consumers.get(save, ()) if op.type == "Identity" and op.inputs[0] is path]
+        reads = [op for op in consumers.get(path.op, ()) if op.type == "RestoreV2" and op.inputs[0] is path]
+        for read in reads:
+            restore = _restoring(read, wanted, consumers)
+            if saved and restore is not None:
+                return path.name, saved[0].outputs[0].name, restore.name
+    return None
+
+
+def _saved_by(graph: Graph, save: Operation) -> list[tuple[str, str, Operation | None]] | None:
+    names, specs = (graph.constant_value(tensor) for tensor in save.inputs[1:3])
+    if names is None or specs is None:
+        return None
+    variables = [variable_behind(tensor.op) for tensor in save.inputs[3:]]
+    return [
+        (name.decode(), spec.decode(), variable)
+        for name, spec, variable in zip(names.reshape(-1).tolist(), specs.reshape(-1).tolist(), variables)
+    ]
+
+
+def _restoring(
+    read: Operation, wanted: list[tuple[str, str, Operation]], consumers: dict[Operation, list[Operation]]
+) -> Operation | None:
+    """The operation that waits for the assignments of all that `read` gives, or None."""
+    stack, assigned, last = list(consumers.get(read, ())), set(), None
+    while stack:
+        operation = stack.pop()
+        if operation.type in ("Assign", "AssignVariableOp"):
+            assigned.add(variable_behind(operation.inputs[0].op))
+        if operation.type == "NoOp":
+            last = operation
+        if operation.type in ("Assign", "AssignVariableOp", "Identity", "NoOp"):
+            stack.extend(consumers.get(operation, ()))
+    return last if assigned == {variable for _, _, variable in wanted} else None
+
+
+def _free_scope(graph: Graph, name: str | None) -> str:
+    """A name scope that no node is in yet: `save`, `save_1`, ..."""
+    base = name or "save"
+    taken = {operation.name.split("/")[0] for operation in graph.get_operations()}
+    scope, index = base, 0
+    while scope in taken:
+        index += 1
+        scope = f"{base}_{index}"
+    return scope
+
+
 def add_nodes(graph: Graph, saveables: list[Saveable], name: str | None, filename: str | None) -> Names:
-    """Adds the nodes to `graph`; gives the names for a SaverDef: filename tensor, save tensor, restore op."""
+    """The names for a SaverDef: filename tensor, save tensor, restore op; adds the nodes where there are none."""
+    found = find_nodes(graph, saveables)
+    if found is not None:
+        return found
+    scope = _free_scope(graph, name)
     with (
         graph.as_default(),
         graph.control_dependencies(None),
         graph.name_scope(None),
-        graph.name_scope(name or "save"),
+        graph.name_scope(scope),
     ):
         return _build(graph, saveables, filename, {})
 
@@ -37,8 +100,11 @@ def nodes_for_export(
 ) -> tuple[Names, list[Any]]:
     """The nodes as NodeDefs, named so that they fit into `graph`, which stays as it is.
 
-    They are built in a scratch graph beside stand-ins for the variables.
+    They are built in a scratch graph beside stand-ins for the variables; none where `graph` has them.
     """
+    found = find_nodes(graph, saveables)
+    if found is not None:
+        return found, []
     scratch = Graph()
     scratch._names = dict(graph._names)
     stand_ins: dict[Operation, Operation] = {}
@@ -50,7 +116,7 @@ def nodes_for_export(
             copy._shapes = [saveable.static_shape if not saveable.is_resource else ()]
             stand_ins[variable] = copy
     known = set(scratch._operations)
-    with scratch.as_default(), scratch.name_scope(name or "save"):
+    with scratch.as_default(), scratch.name_scope(_free_scope(graph, name)):
         names = _build(scratch, saveables, filename, stand_ins)
     nodes = [
         operation.to_proto(shapes=True)

@@ -349,3 +349,26 @@ def test_the_graphs_own_save_and_restore_nodes_run() -> None:
     data = "data-00000-of-00001"
     assert Path(f"m.{data}").read_bytes() == Path(f"again.{data}").read_bytes()
     assert u.op.name == "u"
+
+
+def test_a_new_saver_reuses_imported_nodes_or_gets_a_scope_of_its_own() -> None:
+    def save_scopes(path: str) -> set[str]:
+        nodes = graph_file.read_graph(path).message.graph_def.node
+        return {node.name.split("/")[0] for node in nodes if node.name.startswith("save")}
+
+    v = tf.Variable([1.0, 2.0], name="v")
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        tf.train.Saver().save(sess, "first")
+    tf.reset_default_graph()
+    tf.train.import_meta_graph("first.meta")
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        tf.train.Saver().save(sess, "same")
+        assert save_scopes("same.meta") == {"save"}
+        more = tf.Variable(3.0, name="more")
+        sess.run(more.initializer)
+        saver = tf.train.Saver()
+        saver.save(sess, "other")
+        assert save_scopes("other.meta") == {"save", "save_1"}
+        assert saver.saver_def.restore_op_name == "save_1/restore_all"
