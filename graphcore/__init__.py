@@ -18,6 +18,7 @@ from . import (
     math,
     nn,
     random,
+    saved_model,
     summary,
     train,
 )
@@ -521,6 +522,7 @@ __all__ = [
     "rint",
     "round",
     "rsqrt",
+    "saved_model",
     "scatter_nd",
     "set_random_seed",
     "shape",

@@ -5,9 +5,9 @@ registrations (`"a: T, b: T -> product: T"`, `"transpose_a: bool = false"`), or 
 message (a file's `stripped_op_list`). It can be written back as that message.
 
 Grammar of an argument: `name: TYPE`, where TYPE is a dtype name, a type attribute, `N * TYPE` with an
-int attribute N, a `list(type)` attribute, or `Ref(TYPE)` (a list of references is `N * Ref(TYPE)`). Grammar of an attribute:
-`name: KIND [>= minimum] [= default]`, where KIND is int, float, bool, string, type, shape, tensor,
-func, `list(KIND)`, or a set of allowed values: `{'SAME', 'VALID'}` or `{int32, int64}`.
+int attribute N, a `list(type)` attribute, or `Ref(TYPE)` (a list of references is `N * Ref(TYPE)`).
+Grammar of an attribute: `name: KIND [>= minimum] [= default]`, where KIND is int, float, bool, string,
+type, shape, tensor, func, `list(KIND)`, or a set of allowed values: `{'SAME', 'VALID'}` or `{int32, int64}`.
 
 Source: tensorflow/core/framework/op_def.proto and op_def_builder.h (r1.15).
 """

@@ -101,7 +101,7 @@ class Saver:
         self._saveables: list[Saveable] | None = None
         self._last_checkpoints: list[tuple[str, float]] = []
         self._next_checkpoint_time = time.time() + keep_checkpoint_every_n_hours * 3600
-        self._exported_names: Any = None
+        self._export: tuple[Any, Any] | None = None  # the save nodes made for a state of the graph
         if saver_def is not None:
             self._from_def(saver_def, name)
         elif not defer_build:
@@ -196,7 +196,11 @@ class Saver:
         extra: Sequence[Any] = ()
         definition = self._saver_def
         if definition is None and self.saveables:
-            names, extra = nodes_for_export(self._graph, self.saveables, self._name, self._filename)
+            state = (self._graph.version, self._graph._mutations)
+            if self._export is None or self._export[0] != state:
+                made = nodes_for_export(self._graph, self.saveables, self._name, self._filename)
+                self._export = (state, made)
+            names, extra = self._export[1]
             definition = self._new_def(names)
         return meta_graph.export_meta_graph(
             filename,

@@ -81,7 +81,7 @@ def _free_scope(graph: Graph, name: str | None) -> str:
 
 
 def add_nodes(graph: Graph, saveables: list[Saveable], name: str | None, filename: str | None) -> Names:
-    """The names for a SaverDef: filename tensor, save tensor, restore op; adds the nodes where there are none."""
+    """The names for a SaverDef (filename tensor, save tensor, restore op); adds missing nodes."""
     found = find_nodes(graph, saveables)
     if found is not None:
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .checkpoint_reader import NewCheckpointReader, list_variables, load_checkpoint, load_variable
 from .meta_graph import register_proto_function
 from .optimizers.adam import AdamOptimizer
 from .optimizers.gradient_descent import GradientDescentOptimizer
@@ -29,6 +30,7 @@ __all__ = [
     "AdamOptimizer",
     "GradientDescentOptimizer",
     "MomentumOptimizer",
+    "NewCheckpointReader",
     "Optimizer",
     "Saver",
     "checkpoint_exists",
@@ -41,6 +43,9 @@ __all__ = [
     "global_step",
     "import_meta_graph",
     "latest_checkpoint",
+    "list_variables",
+    "load_checkpoint",
+    "load_variable",
     "register_proto_function",
     "remove_checkpoint",
     "update_checkpoint_state",
