@@ -161,8 +161,8 @@ def _(node: Any) -> Shape:
         return None
     if indices[-1] > len(params):
         raise InvalidValueError(
-            f"indices.shape[-1] must be <= params.rank, but saw indices shape: {list(indices)} and params shape: "
-            f"{list(params)}"
+            f"indices.shape[-1] must be <= params.rank, but saw indices shape: {list(indices)} "
+            f"and params shape: {list(params)}"
         )
     return (*indices[:-1], *params[indices[-1] :])
 
@@ -351,7 +351,8 @@ def select(condition: Any, t: Any, e: Any) -> Any:
     """`t` where the condition holds, else `e`; a scalar chooses all, a vector rows."""
     if np.shape(t) != np.shape(e):
         raise InvalidArgumentError(
-            f"'then' and 'else' must have the same size.  but received: {list(np.shape(t))} vs. {list(np.shape(e))}"
+            f"'then' and 'else' must have the same size.  but received: {list(np.shape(t))} "
+            f"vs. {list(np.shape(e))}"
         )
     if np.ndim(condition) == 0:
         return t if condition else e
@@ -359,7 +360,8 @@ def select(condition: Any, t: Any, e: Any) -> Any:
         return np.where(condition, t, e)
     if condition.ndim != 1 or t.ndim == 0 or condition.shape[0] != t.shape[0]:
         raise InvalidArgumentError(
-            f"Number of batches of 'then' must match size of 'cond', but saw: {list(t.shape)} vs. {list(condition.shape)}"
+            f"Number of batches of 'then' must match size of 'cond', but saw: {list(t.shape)} "
+            f"vs. {list(condition.shape)}"
         )
     return np.where(condition.reshape(-1, *[1] * (t.ndim - 1)), t, e)
 
@@ -387,11 +389,9 @@ def _(node: Any, dy: Any) -> Any:
 @op("Where", "input: T -> index: int64", T=((*NUMBER, bool_), bool_), no_grad=_INDICES)
 def where_op(input: Any) -> Any:
     """The indices of what is not zero (true), one a row, in C order."""
-    return (
-        np.argwhere(input).astype(np.int64, copy=False)
-        if np.ndim(input)
-        else np.zeros((int(input != 0), 0), np.int64)
-    )
+    if np.ndim(input) == 0:
+        raise InvalidArgumentError("WhereOp : Unhandled input dimensions: 0")
+    return np.argwhere(input).astype(np.int64, copy=False)
 
 
 where_op.shape(lambda node: (None, None if node.shape(0) is None else len(node.shape(0))))
@@ -441,7 +441,13 @@ def _unique_parts(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
     return x[first], places, np.bincount(places, minlength=len(numbers)).astype(out_idx)
 
 
-@op("Unique", "x: T -> y: T, idx: out_idx", T=ANY, out_idx=(INDEX, int32), undefined_grad="TensorFlow has none")
+@op(
+    "Unique",
+    "x: T -> y: T, idx: out_idx",
+    T=ANY,
+    out_idx=(INDEX, int32),
+    undefined_grad="TensorFlow has none",
+)
 def unique_op(x: Any, *, out_idx: Any) -> Any:
     """Distinct values in order of appearance, and for each element which one it is."""
     return _unique_parts(x, out_idx)[:2]
@@ -578,7 +584,7 @@ def gather(
     axis: Any = None,
     batch_dims: int = 0,
 ) -> Any:
-    """`tf.gather`: slices of `params` along `axis` (default: `batch_dims`); a variable's rows are read sparsely."""
+    """`tf.gather`: slices of `params` along `axis` (default: `batch_dims`)."""
     axis = batch_dims if axis is None else axis
     if isinstance(axis, int) and axis == 0 and hasattr(params, "sparse_read"):
         return params.sparse_read(indices, name=name)
@@ -633,7 +639,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """`tf.where`: `x` where `condition` holds, else `y`; with the condition alone, the indices where it holds.
+    """`tf.where`: `x` where `condition` holds, else `y`; with the condition alone, where it holds.
 
     Raises:
         ValueError: Only one of x and y is given.
@@ -702,8 +708,8 @@ def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: int |
             raise InvalidValueError("mask cannot be scalar.")
         if ndims is None:
             raise InvalidValueError(
-                "Number of mask dimensions must be specified, even if some dimensions are None.  E.g. shape=[None] is "
-                "ok, but shape=None is not."
+                "Number of mask dimensions must be specified, even if some dimensions are None.  "
+                "E.g. shape=[None] is ok, but shape=None is not."
             )
         first = axis or 0
         static = tensor.get_shape()

@@ -149,7 +149,8 @@ def _(view: Any) -> Any:
     if not is_fully_defined(shape) or any(bound is None for bound in bounds):
         return None
     try:
-        index, _ = slicing.resolve(shape, *bounds, **_masks(view))
+        begin, end, strides = bounds
+        index, _ = slicing.resolve(shape, begin, end, strides, **_masks(view))
     except InvalidArgumentError:
         return None  # the kernel will say so
     index = (*index, ...)
@@ -197,7 +198,8 @@ strided_slice_grad.grad(
 def _assigned(array: Any, bounds: tuple[Any, ...], value: Any, masks: tuple[int, ...]) -> None:
     """Writes `value` into a slice of `array`."""
     names = dict(zip(_MASKS, masks))
-    index, shape = slicing.resolve(array.shape, *bounds, **names)
+    begin, end, strides = bounds
+    index, shape = slicing.resolve(array.shape, begin, end, strides, **names)
     try:
         array[(*index, ...)] = np.broadcast_to(value, shape)
     except ValueError:
@@ -382,8 +384,8 @@ def _checked_index(item: Any) -> Any:
 
 
 _BAD_INDEX = (
-    "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
-    "valid indices, got {!r}"
+    "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors "
+    "are valid indices, got {!r}"
 )
 
 

@@ -20,7 +20,7 @@ def _pairs(pairs: Any, count: int, name: str) -> list[list[int]]:
         )
     if np.any(np.less(pairs, 0)):
         raise InvalidArgumentError(f"{name} must be non-negative: {np.asarray(pairs).tolist()}")
-    return np.asarray(pairs).tolist()  # type: ignore[no-any-return]
+    return np.asarray(pairs).tolist()
 
 
 def _blocks(block_shape: Any, rank: int) -> list[int]:

@@ -132,7 +132,7 @@ def _floor_mod(x: Any, y: Any, out: Any = None) -> Any:
         _check_divisor(x, y)
         return np.remainder(x, y, out=out)
     remainder = np.fmod(x, y)
-    return np.where((x < 0) == (y < 0), remainder, np.fmod(remainder + y, y)).astype(x.dtype)
+    return np.where((remainder != 0) & ((remainder < 0) != (y < 0)), remainder + y, remainder).astype(x.dtype)
 
 
 def _truncate_mod(x: Any, y: Any, out: Any = None) -> Any:

@@ -121,9 +121,17 @@ log1p = unary(
 )
 sin = unary("Sin", np.sin, FLOATING_OR_COMPLEX, lambda node, dy: _times(node, dy, raw_ops.Cos(_x(node))))
 cos = unary("Cos", np.cos, FLOATING_OR_COMPLEX, lambda node, dy: -_times(node, dy, raw_ops.Sin(_x(node))))
-tanh = unary("Tanh", np.tanh, FLOATING_OR_COMPLEX, lambda node, dy: raw_ops.TanhGrad(node.outputs[0], dy))
+tanh = unary(
+    "Tanh",
+    np.tanh,
+    FLOATING_OR_COMPLEX,
+    lambda node, dy: raw_ops.TanhGrad(rules.conjugate(node.outputs[0]), dy),
+)
 sigmoid = unary(
-    "Sigmoid", _sigmoid, FLOATING_OR_COMPLEX, lambda node, dy: raw_ops.SigmoidGrad(node.outputs[0], dy)
+    "Sigmoid",
+    _sigmoid,
+    FLOATING_OR_COMPLEX,
+    lambda node, dy: raw_ops.SigmoidGrad(rules.conjugate(node.outputs[0]), dy),
 )
 reciprocal = unary(
     "Reciprocal", _reciprocal, SIGNED, lambda node, dy: raw_ops.ReciprocalGrad(node.outputs[0], dy)
@@ -208,7 +216,7 @@ def _sqrt_grad_grad(node: Any, grad: Any) -> tuple[Any, Any]:
 def _rsqrt_grad_grad(node: Any, grad: Any) -> tuple[Any, Any]:
     y, dy = node.inputs
     conj = rules.conjugate(y)
-    return _const(-1.5, y) * grad * rules.conjugate(dy) * raw_ops.Square(conj), raw_ops.RsqrtGrad(conj, grad)
+    return _const(-1.5, y) * rules.conjugate(grad) * dy * raw_ops.Square(conj), raw_ops.RsqrtGrad(conj, grad)
 
 
 def _tanh_grad_grad(node: Any, grad: Any) -> tuple[Any, Any]:
@@ -225,13 +233,13 @@ def _sigmoid_grad_grad(node: Any, grad: Any) -> tuple[Any, Any]:
 def _reciprocal_grad_grad(node: Any, grad: Any) -> tuple[Any, Any]:
     y, dy = node.inputs
     conj = rules.conjugate(y)
-    return _const(-2, y) * grad * rules.conjugate(dy) * conj, raw_ops.ReciprocalGrad(conj, grad)
+    return _const(-2, y) * rules.conjugate(grad) * dy * conj, raw_ops.ReciprocalGrad(conj, grad)
 
 
 grad_of("SqrtGrad", _sqrt_grad, _sqrt_grad_grad)
 grad_of("RsqrtGrad", _rsqrt_grad, _rsqrt_grad_grad)
-grad_of("TanhGrad", lambda y, dy: dy * (y.dtype.type(1) - np.square(np.conj(y))), _tanh_grad_grad)
-grad_of("SigmoidGrad", lambda y, dy: dy * np.conj(y) * (y.dtype.type(1) - np.conj(y)), _sigmoid_grad_grad)
+grad_of("TanhGrad", lambda y, dy: dy * (y.dtype.type(1) - np.square(y)), _tanh_grad_grad)
+grad_of("SigmoidGrad", lambda y, dy: dy * y * (y.dtype.type(1) - y), _sigmoid_grad_grad)
 for _name in ("ReciprocalGrad", "InvGrad"):
     grad_of(_name, lambda y, dy: -dy * np.square(np.conj(y)), _reciprocal_grad_grad)
 

@@ -35,7 +35,14 @@ def _activation_grad(
     name: str, second: str, kernel: Callable[..., Any], types: Any, grad: Any, *attrs: str
 ) -> GraphOp:
     signature = f"gradients: T, {second}: T -> backprops: T"
-    declared = op(name, signature, *attrs, T=types, elementwise=True, undefined_grad=_UNDEFINED if grad is None else None)(kernel)
+    declared = op(
+        name,
+        signature,
+        *attrs,
+        T=types,
+        elementwise=True,
+        undefined_grad=_UNDEFINED if grad is None else None,
+    )(kernel)
     declared.shape(rules.merge_inputs)
     if grad is not None:
         declared.grad(grad)
@@ -206,8 +213,8 @@ def _shaped_bias(value: Any, bias: Any, data_format: str) -> Any:
     axis = channel_axis(data_format, value.ndim)
     if bias.shape[0] != value.shape[axis]:
         raise InvalidArgumentError(
-            f"Must provide as many biases as the channel dimension of the input tensor: {list(bias.shape)} vs. "
-            f"{value.shape[axis]} in {list(value.shape)}"
+            f"Must provide as many biases as the channel dimension of the input tensor: {list(bias.shape)} "
+            f"vs. {value.shape[axis]} in {list(value.shape)}"
         )
     return bias.reshape(-1, *[1] * (value.ndim - 1 - axis))
 
@@ -471,7 +478,7 @@ def dropout(
                 "x has to be a floating point tensor since it's going to be scaled. Got a "
                 f"{x.dtype} tensor instead."
             )
-        if isinstance(rate, numbers.Real) and not 0 <= rate < 1:
+        if isinstance(rate, numbers.Real) and not 0 <= float(rate) < 1:
             raise InvalidValueError(
                 f"rate must be a scalar tensor or a float in the range [0, 1), got {float(rate):g}"
             )

@@ -11,8 +11,7 @@ from ..convert import convert_to_tensor
 from ..default import name_scope
 from ..dtypes import FLOATING, int32
 from ..errors import InvalidValueError
-from ..kernels import convolution as convolution_kernels
-from ..kernels import depthwise as depthwise_kernels
+from ..kernels import convolution as convolution_kernels, depthwise as depthwise_kernels
 from ..kernels.windows import spatial_axes
 from ..op import GraphOp, op, raw_ops
 from ..shapes import Dim, Shape, merge_dims, num_elements, with_rank
@@ -230,8 +229,8 @@ def _padding(padding: Any) -> tuple[str, list[int]]:
         return padding, []
     for index, pair in enumerate(padding):
         head = (
-            "When padding is a list, each element of padding must be a list/tuple of size 2. Element with index "
-            f"{index} of padding"
+            "When padding is a list, each element of padding must be a list/tuple of size 2. Element with "
+            f"index {index} of padding"
         )
         if not isinstance(pair, (list, tuple)):
             raise InvalidValueError(f"{head} is not a list/tuple")

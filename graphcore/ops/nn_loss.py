@@ -76,7 +76,8 @@ def _(node: Any, loss_grad: Any, _: Any) -> Any:
     backprop = raw_ops.PreventGradient(
         node.outputs[1],
         message="Currently there is no way to take the second derivative of "
-        "sparse_softmax_cross_entropy_with_logits due to the fused implementation's interaction with tf.gradients()",
+        "sparse_softmax_cross_entropy_with_logits due to the fused implementation's interaction with "
+        "tf.gradients()",
     )
     return _times_rows(loss_grad, backprop), None
 
@@ -198,13 +199,13 @@ def sparse_softmax_cross_entropy_with_logits(
             and labels_shape.ndims != logits_shape.ndims - 1
         ):
             raise InvalidValueError(
-                f"Rank mismatch: Rank of labels (received {labels_shape.ndims}) should equal rank of logits minus 1 "
-                f"(received {logits_shape.ndims})."
+                f"Rank mismatch: Rank of labels (received {labels_shape.ndims}) should equal rank of logits "
+                f"minus 1 (received {logits_shape.ndims})."
             )
         if not labels_shape.is_compatible_with(logits_shape[:-1]):
             raise InvalidValueError(
-                f"Shape mismatch: The shape of labels (received {labels_shape}) should equal the shape of logits "
-                f"except for the last dimension (received {logits_shape})."
+                f"Shape mismatch: The shape of labels (received {labels_shape}) should equal the shape of "
+                f"logits except for the last dimension (received {logits_shape})."
             )
         if logits_shape.ndims == 2:
             cost = sparse_softmax_cross_entropy_op(precise, labels, name=name).loss
@@ -279,7 +280,8 @@ def log_poisson_loss(
         targets = convert_to_tensor(targets, name="targets")
         if not targets.get_shape().is_compatible_with(log_input.get_shape()):
             raise InvalidValueError(
-                f"log_input and targets must have the same shape ({log_input.get_shape()} vs {targets.get_shape()})"
+                f"log_input and targets must have the same shape ({log_input.get_shape()} vs "
+                f"{targets.get_shape()})"
             )
         result = raw_ops.Exp(log_input) - log_input * targets
         if compute_full_loss:

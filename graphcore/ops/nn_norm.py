@@ -82,7 +82,7 @@ def _batch_norm_shape(node: Any) -> list[Shape]:
 
 
 def _channels(node: Any, index: int) -> tuple[Shape, int, int | None]:
-    """The shape of input `index` (4-D, or 5-D where the format says so), its channel axis and their number."""
+    """The shape of input `index` (of the format's rank), its channel axis, the number of channels."""
     data_format = node.attr("data_format")
     x: Shape = node.shape(index)
     if x is None and len(data_format) == 4:

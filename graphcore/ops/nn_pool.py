@@ -88,9 +88,8 @@ def max_pool_v2_op(input: Any, ksize: Any, strides: Any, *, padding: str, data_f
 
 @max_pool_v2_op.shape
 def _(node: Any) -> Shape:
-    values = [node.value(index) for index in (1, 2)]
-    lists = [None if value is None else value.tolist() for value in values]
-    return _pooled(node, *lists, node.attr("data_format"))
+    ksize, strides = (None if node.value(index) is None else node.value(index).tolist() for index in (1, 2))
+    return _pooled(node, ksize, strides, node.attr("data_format"))
 
 
 @max_pool_op.grad
@@ -239,6 +238,7 @@ def _(node: Any, dy: Any, _: Any) -> Any:
     "include_batch_in_index: bool = false",
     Targmax=INDEX,
     T=REAL,
+    undefined_grad="TensorFlow has none for the gradient of this op",
 )
 def max_pool_grad_with_argmax(input: Any, grad: Any, argmax: Any, *, include_batch_in_index: bool) -> Any:
     """The gradient put where the maxima were."""

@@ -342,7 +342,7 @@ def _stateless_normal(declared: GraphOp, default: str, public: str) -> Callable[
             return raw_ops.Add(numbers * stddev, mean, name=scope)
 
     function.__name__ = default
-    function.__doc__ = f"`tf.random.{public}`: normally distributed numbers that depend on the seed alone, by `{declared.name}`."
+    function.__doc__ = f"`tf.random.{public}`: normal numbers by a seed alone (`{declared.name}`)."
     return function
 
 

@@ -223,7 +223,7 @@ any_ = reduction(
 )
 
 
-def _arg_reduction(name: str, function: Callable[..., Any]) -> GraphOp:
+def _arg_reduction(name: str, function: Callable[..., Any], worst: float) -> GraphOp:
     def kernel(input: Any, dimension: Any, *, output_type: Any) -> Any:
         axis = int(dimension)
         if not -input.ndim <= axis < input.ndim:
@@ -232,7 +232,13 @@ def _arg_reduction(name: str, function: Callable[..., Any]) -> GraphOp:
             )
         if input.shape[axis] == 0:
             raise InvalidArgumentError(f"Reduction axis {axis} is empty in shape {list(input.shape)}")
-        return function(input, axis).astype(output_type)
+        places = function(input, axis)
+        if input.dtype.kind in "fV":
+            # NumPy finds the first NaN; TensorFlow passes them over.
+            found = np.take_along_axis(input, np.expand_dims(places, axis), axis)
+            if np.isnan(found).any():
+                places = function(np.where(np.isnan(input), input.dtype.type(worst), input), axis)
+        return places.astype(output_type)
 
     declared = op(
         name,
@@ -258,8 +264,8 @@ def _arg_reduction(name: str, function: Callable[..., Any]) -> GraphOp:
     return declared
 
 
-arg_max = _arg_reduction("ArgMax", np.argmax)
-arg_min = _arg_reduction("ArgMin", np.argmin)
+arg_max = _arg_reduction("ArgMax", np.argmax, -np.inf)
+arg_min = _arg_reduction("ArgMin", np.argmin, np.inf)
 
 
 def _cumulative(name: str, ufunc: Any, identity: int, grad: Any) -> GraphOp:

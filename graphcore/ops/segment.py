@@ -65,18 +65,22 @@ segment_sum = _segment(
     "SegmentSum", kernels.segment_sum, NUMBER, lambda node, dy: [_gather(dy, node.inputs[1]), None]
 )
 segment_mean = _segment("SegmentMean", kernels.segment_mean, NUMBER, _segment_mean_grad)
-segment_prod = _segment("SegmentProd", kernels.segment_prod, NUMBER, lambda node, dy: _segment_prod_grad(node, dy))
+segment_prod = _segment(
+    "SegmentProd", kernels.segment_prod, NUMBER, lambda node, dy: _segment_prod_grad(node, dy)
+)
 segment_max = _segment("SegmentMax", kernels.segment_max, REAL, _segment_extreme_grad)
 segment_min = _segment("SegmentMin", kernels.segment_min, REAL, _segment_extreme_grad)
 
 
 def _segment_prod_grad(node: Any, dy: Any) -> Any:
-    data, ids = node.inputs
-    return _product_grad(node, dy, lambda values: segment_sum(values, ids), lambda values: segment_prod(values, ids))
+    _, ids = node.inputs
+    return _product_grad(
+        node, dy, lambda values: segment_sum(values, ids), lambda values: segment_prod(values, ids)
+    )
 
 
 def _product_grad(node: Any, dy: Any, add_up: Callable[..., Any], multiply: Callable[..., Any]) -> Any:
-    """The product of the others: with one zero in a segment only that element has a gradient, with two none."""
+    """The product of the others: of one zero in a segment only it has a gradient, of two none."""
     data, ids = node.inputs[:2]
     is_zero = raw_ops.Equal(data, raw_ops.ZerosLike(data))
     zeros = add_up(_cast(is_zero, int32))

@@ -1,0 +1,114 @@
+"""The op table through a real TensorFlow, in the same process: values and gradients compared."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault(
+    "TF_ENABLE_ONEDNN_OPTS", "0"
+)  # oneDNN's softmax and convolutions round, and fail, their own way
+
+import numpy as np
+import op_cases
+import op_runs
+import pytest
+from sgtool import graphcore
+from sgtool.graphcore import registry
+
+pytestmark = pytest.mark.oracle
+
+# Half precision: TensorFlow rounds intermediate results, we round once.
+TOLERANCE = {
+    "float16": 4e-3,
+    "bfloat16": 2e-2,
+    "float32": 1e-5,
+    "complex64": 1e-5,
+    "float64": 1e-10,
+    "complex128": 1e-10,
+}
+
+
+@pytest.fixture(scope="module")
+def tensorflow():
+    module = pytest.importorskip("tensorflow")
+    return module.compat.v1
+
+
+def parametrize(rows):
+    return pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in rows])
+
+
+def assert_close(ours, theirs, case, what):
+    if isinstance(theirs, bytes) or np.asarray(theirs).dtype == object:
+        assert op_cases.text(ours).tolist() == op_cases.text(theirs).tolist()
+        return
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    assert ours.dtype == theirs.dtype, what
+    assert ours.shape == theirs.shape, what
+    if ours.dtype.kind in "iub":
+        np.testing.assert_array_equal(ours, theirs, what)
+        return
+    tolerance = max(TOLERANCE[ours.dtype.name], case.rtol)
+    wide = np.complex128 if ours.dtype.kind == "c" else np.float64
+    np.testing.assert_allclose(
+        ours.astype(wide),
+        theirs.astype(wide),
+        rtol=tolerance,
+        atol=max(case.atol, tolerance * 0.1),
+        err_msg=what,
+    )
+
+
+VALUES = [
+    (name, case) for name, case in op_cases.all_cases() if not isinstance(case.oracle, str) and case.oracle
+]
+
+
+@parametrize(VALUES)
+def test_values(case, tensorflow):
+    """The same outputs, dtypes and shapes."""
+    _, ours = op_runs.run(graphcore, case)
+    _, theirs = op_runs.run(tensorflow, case)
+    assert len(ours) == len(theirs)
+    for index, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
+        if case.oracle is True or index in case.oracle:
+            assert_close(mine, other, case, f"output {index}")
+
+
+GRADIENTS = [
+    (name, case) for name, case in VALUES if case.oracle_grad is True and op_runs.differentiable_inputs(case)
+]
+
+
+@parametrize(GRADIENTS)
+def test_gradients(case, tensorflow):
+    """The same gradients for the same gradients of the outputs."""
+    results = []
+    _, outputs = op_runs.run(graphcore, case)
+    for tf in (graphcore, tensorflow):
+        with tf.Graph().as_default() as graph:
+            grads = op_runs.Gradients(tf, case, list(case.inputs), outputs)
+            with tf.Session(graph=graph) as session:
+                results.append(session.run(grads.grads, grads.feeds))
+    for index, (mine, other) in enumerate(zip(*results, strict=True)):
+        assert_close(mine, other, case, f"gradient {index}")
+
+
+@pytest.mark.parametrize(
+    "op", [op for op in registry.all_ops() if op.grad_fn is None], ids=lambda op: op.name
+)
+def test_no_gradient_where_tensorflow_has_none(op, tensorflow):
+    """What we do not differentiate, TensorFlow does not differentiate either."""
+    from tensorflow.python.framework import ops
+
+    try:
+        function = ops.gradient_registry.lookup(op.name)
+    except LookupError:
+        function = None
+    assert function is None or op.name in RETURNS_NOTHING
+    if op.undefined_grad:
+        assert op.name not in ops.gradient_registry._registry  # where it is an error here, it is one there
+
+
+# Gradient functions that give None for every input, and ops whose conditionals are differentiated elsewhere.
+RETURNS_NOTHING = {"ArgMax", "ArgMin", "RefMerge", "RefSwitch"}
