@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from sgtool import graphcore as ours
 
 pytestmark = pytest.mark.oracle
