@@ -11,6 +11,7 @@ import numpy as np
 from ..formats import registry
 from ..formats.entry import Entry
 from ..formats.errors import bullets, did_you_mean
+from ..formats.object_graph import OBJECT_GRAPH_KEY
 from ..formats.parts import Part
 from .errors import InvalidArgumentError, MissingNameError
 from .ops.io import read_part
@@ -86,9 +87,12 @@ def compare(
 ) -> list[Saveable]:
     """Fills `report`; gives the saveables that can be restored."""
     chosen = []
+    wanted = set()
     for saveable in saveables:
         entry = store.get(saveable.key)
-        if entry is None:
+        if entry is not None:
+            wanted.add(entry.name)  # a checkpoint of TensorFlow 2 finds a variable by its name, too
+        else:
             report.missing.append(saveable.key)
             continue
         why = _mismatch(saveable, entry, reshape)
@@ -97,8 +101,7 @@ def compare(
         else:
             chosen.append(saveable)
             report.restored.append(saveable.key)
-    wanted = {saveable.key for saveable in saveables}
-    report.unused = [name for name in store if name not in wanted]
+    report.unused = [name for name in store if name not in wanted and name != OBJECT_GRAPH_KEY]
     return chosen
 
 

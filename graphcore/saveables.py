@@ -8,6 +8,7 @@ from typing import Any
 
 from ..formats.entry import Entry, entry_of
 from ..formats.parts import Part
+from ..formats.saved_variables import restored_by_function
 from .default import GraphKeys
 from .errors import InvalidTypeError, InvalidValueError
 from .graph import Graph
@@ -139,7 +140,8 @@ def of_graph(graph: Graph, saver_def: Any) -> list[Saveable]:
     """The saveables of a SaverDef whose nodes are in the graph, by its save (or restore) nodes.
 
     The keys of a checkpoint come from those nodes, not from the variables' names: partitions,
-    renamings and import scopes make them differ.
+    renamings and import scopes make them differ. Where saving is a function of the library (SavedModels
+    of TensorFlow 2) they come from the function that restores.
 
     Raises:
         ValueError: The nodes do not exist, or no save node is behind them.
@@ -156,6 +158,11 @@ def of_graph(graph: Graph, saver_def: Any) -> list[Saveable]:
             variable = variable_behind(tensor.op)
             if variable is not None:
                 found[(key, spec)] = Saveable(key, variable, spec)
+    if not found and any(
+        operation.type.endswith("PartitionedCall") for operation in _before(graph, saver_def)
+    ):
+        for key, saved in restored_by_function(graph.as_graph_def(), saver_def).items():
+            found[(key, "")] = Saveable(key, graph.get_operation_by_name(saved.variable))
     if not found:
         raise InvalidValueError(
             f"The graph has no save node behind '{saver_def.save_tensor_name}' that names variables; "
