@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+
 from sgtool.formats import registry
 from sgtool.formats.graph_file import read_graph
 

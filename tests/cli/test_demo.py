@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
 from sgtool import sample_models
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 import pytest
+
 from sgtool.cli import exit_codes
 from sgtool.formats import errors
 

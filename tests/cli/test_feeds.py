@@ -9,6 +9,7 @@ import click
 import ml_dtypes
 import numpy as np
 import pytest
+
 from sgtool.cli import feeds
 from sgtool.formats.errors import (
     DataLossError,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
+
 from sgtool.cli.main import COMMANDS, group
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from corpus_files import corpus_params, model_folders
+
 from sgtool.formats import protos
 from sgtool.formats.bundle import write_bundle
 from sgtool.formats.entry import entry_of

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+
 from sgtool.formats import registry
 from sgtool.formats.entry import entry_of
 

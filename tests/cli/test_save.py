@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+
 from sgtool.formats import registry
 from sgtool.formats.bundle import write_bundle
 from sgtool.formats.entry import entry_of

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+
 from sgtool.formats import checkpoint_state, registry
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from golden_values import named_values
+
 from sgtool.formats import dtypes, files, protos
 from sgtool.formats.bundle import Bundle, open_bundle
 from sgtool.formats.bundle_writer import write_bundle

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from sgtool.formats import files, protos, registry
 from sgtool.formats.bundle_writer import write_bundle
 from sgtool.formats.checkpoint_state import latest_checkpoint, read_state, resolve_prefix, write_state

@@ -6,6 +6,7 @@ import struct
 from pathlib import Path
 
 import pytest
+
 from sgtool.formats import crc, protos
 from sgtool.formats.errors import OpError
 from sgtool.formats.event_file import EventWriter

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from sgtool.formats import files
 from sgtool.formats.errors import (
     InvalidValueError,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from sgtool.formats import graph_file, protos
 from sgtool.formats.errors import (
     DataLossError,

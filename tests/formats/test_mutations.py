@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from sgtool.formats import graph_file, registry, summary
 from sgtool.formats.checkpoint_state import resolve_prefix
 from sgtool.formats.entry import entry_of

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from golden_values import named_values
+
 from sgtool.formats import graph_file, protos, tensor_proto
 from sgtool.formats.bundle import open_bundle
 from sgtool.formats.bundle_writer import write_bundle

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from sgtool.formats import protos
 from sgtool.formats.errors import DataLossError, InvalidValueError
 

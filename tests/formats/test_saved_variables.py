@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from corpus_files import corpus_params
+
 from sgtool.formats import protos, registry
 from sgtool.formats.graph_file import read_graph
 from sgtool.formats.saved_variables import saved_variables

@@ -9,9 +9,9 @@ import h5py
 import numpy as np
 import pytest
 from golden_values import named_values
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
+
 from sgtool.formats import dtypes, files, registry
 from sgtool.formats.entry import Entry, entry_of
 from sgtool.formats.errors import (

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from corpus_files import corpus_params, description
+
 from sgtool.formats import graph_file, protos, registry, summary
 from sgtool.formats.entry import entry_of
 from sgtool.formats.errors import DataLossError, InvalidValueError, MissingFileError

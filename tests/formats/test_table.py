@@ -7,8 +7,8 @@ from pathlib import Path
 
 import cramjam
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
+
 from sgtool.formats import ordered_code, table
 from sgtool.formats.crc import crc32c, mask, masked_crc32c, unmask
 from sgtool.formats.errors import DataLossError, InternalError

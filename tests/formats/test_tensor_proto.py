@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from golden_values import STORABLE, named_values
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
+
 from sgtool.formats import dtypes, graph_file, protos, tensor_proto
 from sgtool.formats.errors import InvalidArgumentError, InvalidTypeError, OpError, ResourceExhaustedError
 

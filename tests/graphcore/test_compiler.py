@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from sgtool import graphcore as tf
 from sgtool.graphcore.compiler import Options, compile_plan
 from sgtool.graphcore.resources import RunContext, SessionState

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from corpus_files import model_folders
 from corpus_runs import Model
+
 from sgtool.graphcore.compiler import Options
 
 MODELS = ("siamese_v2", "mtcnn_pnet", "t2o_ae0", "t2o_fc", "t2o_gru", "t2o_lstm", "t2o_regression", "lenet")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from sgtool import graphcore as tf
 from sgtool.formats import files, graph_file
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from corpus_files import description, model_folders
+
 from sgtool import graphcore as tf
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"

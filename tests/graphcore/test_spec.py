@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from sgtool import graphcore as tf
 from sgtool.graphcore.errors import InvalidValueError
 from sgtool.graphcore.spec import build_spec

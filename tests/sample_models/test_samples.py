@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 import yaml
 
-from sgtool import graphcore as tf
-from sgtool import sample_models
+from sgtool import graphcore as tf, sample_models
 from sgtool.graphcore.spec import build_spec
 from sgtool.sample_models import approximator, cnn, data, linear, mlp
 
@@ -70,7 +69,9 @@ def test_the_convolutional_network_reads_digits() -> None:
 def test_a_sample_follows_the_schema(name: str) -> None:
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(yaml.safe_load(Path(sample_models.spec_path(name)).read_text(encoding="utf-8")), schema)
+    jsonschema.validate(
+        yaml.safe_load(Path(sample_models.spec_path(name)).read_text(encoding="utf-8")), schema
+    )
 
 
 @pytest.mark.parametrize("name", sample_models.NAMES)

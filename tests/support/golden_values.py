@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+
 from sgtool.formats import dtypes
 
 SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (0,), (2, 0, 3), (5,), (2, 3))

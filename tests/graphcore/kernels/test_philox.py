@@ -6,6 +6,7 @@ import pathlib
 import ml_dtypes
 import numpy as np
 import pytest
+
 from sgtool.formats import errors
 from sgtool.graphcore.kernels import philox
 

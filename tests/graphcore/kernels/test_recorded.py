@@ -8,6 +8,7 @@ import pathlib
 import ml_dtypes
 import numpy as np
 import pytest
+
 from sgtool.formats import errors
 
 DATA = pathlib.Path(__file__).parent / "data"

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from sgtool.formats import errors
 from sgtool.graphcore.kernels import strided_slice
 
