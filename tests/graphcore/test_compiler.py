@@ -89,7 +89,7 @@ def test_a_buffer_is_really_reused() -> None:
     feed = np.zeros((100, 100), np.float32)
     for reuse in (True, False):
         plan = compile_plan(y.graph, [y], {x: (100, 100)}, SessionState(), Options(reuse=reuse, free=reuse))
-        addresses = set()
+        addresses: set[int] = set()
 
         def spied(function: Any, addresses: set[int] = addresses) -> Any:
             def call(*values: Any, **options: Any) -> Any:
