@@ -265,15 +265,12 @@ sparse_to_dense_op.shape(lambda node: node.value_as_shape(1))
 @sparse_to_dense_op.grad
 def _(node: Any, dy: Any) -> Any:
     indices, _, values, _ = node.inputs
-    ndims = indices.get_shape().ndims
-    if ndims is not None and ndims < 2:
-        indices = raw_ops.ExpandDims(indices, -1)
-    picked = raw_ops.GatherNd(dy, indices)
-    axes = raw_ops.Range(0, raw_ops.Rank(dy), 1)
-    inner = raw_ops.Sum(picked, raw_ops.Range(0, raw_ops.Rank(picked), 1))
-    if values.get_shape().ndims == 0:
-        picked = inner
-    return [None, None, picked, raw_ops.Sum(dy, axes) - inner]
+    # A scalar or vector of indices stands for places in a vector, one number each.
+    places = raw_ops.Reshape(indices, raw_ops.Pack([-1, raw_ops.Rank(dy)]))
+    picked = raw_ops.GatherNd(dy, places)
+    by_values, _ = rules.unbroadcast(values, picked, picked, None)
+    total = raw_ops.Sum(dy, raw_ops.Range(0, raw_ops.Rank(dy), 1))
+    return [None, None, by_values, total - raw_ops.Sum(picked, [0])]
 
 
 @op("DynamicStitch", "indices: N * int32, data: N * T -> merged: T", T=ANY)

@@ -20,7 +20,8 @@ def _pairs(pairs: Any, count: int, name: str) -> list[list[int]]:
         )
     if np.any(np.less(pairs, 0)):
         raise InvalidArgumentError(f"{name} must be non-negative: {np.asarray(pairs).tolist()}")
-    return np.asarray(pairs).tolist()
+    result: list[list[int]] = np.asarray(pairs).tolist()
+    return result
 
 
 def _blocks(block_shape: Any, rank: int) -> list[int]:
@@ -29,7 +30,7 @@ def _blocks(block_shape: Any, rank: int) -> list[int]:
         raise InvalidArgumentError(f"input rank should be >= {len(blocks) + 1} instead of {rank}")
     if any(block < 1 for block in blocks):
         raise InvalidArgumentError(f"block_shape must be positive: {blocks}")
-    return blocks  # type: ignore[no-any-return]
+    return blocks
 
 
 @op(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from op_cases import Case, Var
+
 from sgtool import graphcore
 from sgtool.graphcore import registry
 
@@ -54,7 +55,7 @@ def flatten(inputs: Sequence[Any]) -> list[Any]:
 def apply(tf: Any, op_type: str, arguments: dict[str, Any]) -> Any:
     """The operation of a call by the declaration's own names (TensorFlow's raw_ops have others)."""
     if tf is graphcore:
-        return registry.find(op_type).node(None, arguments)  # type: ignore[union-attr]
+        return registry.find(op_type).node(None, arguments)
     from tensorflow.python.framework import op_def_library, op_def_registry
 
     declared = op_def_registry.get(op_type)
@@ -211,9 +212,14 @@ class Gradients:
     """
 
     def __init__(
-        self, tf: Any, case: Case, inputs: Sequence[Any], output_values: Sequence[np.ndarray]
+        self,
+        tf: Any,
+        case: Case,
+        inputs: Sequence[Any],
+        output_values: Sequence[np.ndarray],
+        how: str = "fed",
     ) -> None:
-        self.built = Built(tf, case, "fed", inputs)
+        self.built = Built(tf, case, how, inputs)
         self.tf, self.case = tf, case
         self.where = differentiable_inputs(case)
         rng = seeded(case, 0)

@@ -12,6 +12,7 @@ from op_cases import floats
 from op_cases.nn import log_softmax, softmax
 from op_cases.nn_conv import Direct
 from op_cases.nn_pool import Direct as Pool
+
 from sgtool import graphcore
 
 X, Y, CUBE = floats(4, 3), floats(4, 3, seed=1), floats(2, 3, 4)

@@ -12,6 +12,7 @@ import numpy as np
 import op_cases
 import op_runs
 import pytest
+
 from sgtool import graphcore
 from sgtool.graphcore import registry
 
@@ -91,6 +92,29 @@ def test_gradients(case, tensorflow):
             with tf.Session(graph=graph) as session:
                 results.append(session.run(grads.grads, grads.feeds))
     for index, (mine, other) in enumerate(zip(*results, strict=True)):
+        assert_close(mine, other, case, f"gradient {index}")
+
+
+EXPORTED = [
+    (name, case) for name, case in VALUES if op_runs.differentiable_inputs(case) and case.exported is True
+]
+
+
+@parametrize(EXPORTED)
+def test_our_gradient_graph_runs_in_tensorflow(case, tensorflow):
+    """The gradients that we build are nodes that TensorFlow takes, and gives the same values for."""
+    _, outputs = op_runs.run(graphcore, case)
+    with graphcore.Graph().as_default() as graph:
+        grads = op_runs.Gradients(graphcore, case, list(case.inputs), outputs)
+        with graphcore.Session(graph=graph) as session:
+            ours = session.run(grads.grads, grads.feeds)
+        data = graph.as_graph_def().SerializeToString()
+    with tensorflow.Graph().as_default() as graph:
+        tensorflow.import_graph_def(tensorflow.GraphDef.FromString(data), name="")
+        with tensorflow.Session(graph=graph) as session:
+            feeds = {tensor.name: value for tensor, value in grads.feeds.items()}
+            theirs = session.run([tensor.name for tensor in grads.grads], feeds)
+    for index, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
         assert_close(mine, other, case, f"gradient {index}")
 
 

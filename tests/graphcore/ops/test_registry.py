@@ -15,6 +15,7 @@ import op_runs
 import pytest
 from corpus_files import CORPUS
 from op_cases._pending import EXTRA_ATTRS, PENDING, UNDIFFERENTIATED
+
 from sgtool import graphcore as tf
 from sgtool.formats import protos
 from sgtool.graphcore import registry
@@ -157,6 +158,20 @@ def test_gradient(case):
         ) / (2 * step)
         analytic = op_runs.dot([np.asarray(value) for value in second], along)
         np.testing.assert_allclose(analytic, numeric, rtol=rtol, atol=atol)
+
+
+@parametrize([(name, case) for name, case in DIFFERENTIABLE if case.numeric is True or case.through])
+@pytest.mark.parametrize("how", ["ranked", "unknown"])
+def test_gradient_without_static_shapes(case, how):
+    """The same gradients where the graph knows no shapes."""
+    _, outputs = op_runs.run(tf, case)
+    results = []
+    for known in ("fed", how):
+        with tf.Graph().as_default(), tf.Session() as session:
+            grads = op_runs.Gradients(tf, case, list(case.inputs), outputs, known)
+            results.append(session.run(grads.grads, grads.feeds))
+    for actual, wanted in zip(*results, strict=True):
+        np.testing.assert_allclose(actual, wanted, rtol=1e-5, atol=1e-5)
 
 
 def precision(values):

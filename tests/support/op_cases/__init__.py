@@ -39,6 +39,7 @@ class Case:
         second: Whether the gradient of the gradient is checked as well, or why not.
         oracle: Whether TensorFlow's values are compared, or of which outputs, or why not.
         oracle_grad: The same for its gradients.
+        exported: Whether TensorFlow runs the gradients that we build, or why not.
         rtol: Relative tolerance, where the dtype's own is not enough.
         atol: Absolute tolerance.
         note: What is special, part of the test's name.
@@ -54,6 +55,7 @@ class Case:
     second: bool | str = True
     oracle: bool | str | tuple[int, ...] = True
     oracle_grad: bool | str = True
+    exported: bool | str = True
     rtol: float = 0.0
     atol: float = 0.0
     note: str = ""
@@ -67,7 +69,18 @@ class Case:
         return list(value) if isinstance(value, (tuple, list)) else [value]
 
 
-_OPTIONS = ("grad", "through", "numeric", "second", "oracle", "oracle_grad", "rtol", "atol", "note")
+_OPTIONS = (
+    "grad",
+    "through",
+    "numeric",
+    "second",
+    "oracle",
+    "oracle_grad",
+    "exported",
+    "rtol",
+    "atol",
+    "note",
+)
 
 
 def case(op: str, *inputs: Any, expect: Any, **attrs: Any) -> Case:

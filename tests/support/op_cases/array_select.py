@@ -83,6 +83,7 @@ CASES = [
         np.zeros((2, 0), np.int32),
         expect=lambda x, _: np.stack([x, x]),
         note="no_index",
+        exported="TensorFlow's ScatterNd refuses it",
         oracle_grad="TensorFlow's fails",
     ),
     case("GatherNd", X, np.zeros((0, 2), np.int32), expect=np.zeros((0, 5)), note="empty"),

@@ -140,6 +140,7 @@ def add(name, configurations, depthwise):
             "note": note,
             "oracle": oracle if oracle == ON_CPU else True,
             "oracle_grad": oracle,
+            "exported": oracle,
         }
         CASES.extend(
             [
@@ -193,6 +194,7 @@ CASES += [
         strides=ONES,
         padding="SAME",
         expect=by_groups,
+        exported="TensorFlow's CPU has no gradient with groups",
         note="groups",
         oracle_grad="TensorFlow's CPU has no gradient with groups",
         atol=1e-5,

@@ -1,5 +1,7 @@
 """Updates of variables by optimizers."""
 
+import functools
+
 import numpy as np
 
 from . import Var, case, floats
@@ -63,7 +65,7 @@ for prefix, wrap in (("", by_ref), ("Resource", lambda function: function)):
                 0.1,
                 G,
                 0.9,
-                expect=wrap(lambda *args, n=nesterov: momentum(*args, n)),
+                expect=wrap(functools.partial(momentum, nesterov=nesterov)),
                 **flag,
             ),
             case(
