@@ -11,7 +11,7 @@ A partitioned variable's own entry has no bytes but the list of its parts. The w
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import dtypes, files, protos, sniff
@@ -30,6 +30,7 @@ from .errors import (
 from .ordered_code import encode_slice_key
 from .parts import Part, Ranges, assemble, part_name
 from .registry import Format
+from .store import Store
 from .table import read_table
 from .tensor_bytes import decode_tensor, size_problem
 
@@ -47,7 +48,7 @@ def open_bundle(prefix: files.Path) -> Bundle:
         DataLossError: The index is damaged.
         UnimplementedError: It was written for readers of the future.
     """
-    name = os.fspath(prefix)
+    name = files.location(prefix)
     path = f"{name}.index"
     if not files.is_file(path):
         raise MissingFileError(
@@ -64,7 +65,7 @@ def open_bundle(prefix: files.Path) -> Bundle:
     return Bundle(name, data)
 
 
-class Bundle(Mapping[str, Entry]):
+class Bundle(Store):
     """The tensors of a checkpoint by name, in the order of the names' bytes.
 
     Attributes:
@@ -75,9 +76,10 @@ class Bundle(Mapping[str, Entry]):
     """
 
     def __init__(self, prefix: str, index: bytes) -> None:
-        self.prefix = prefix
+        self.prefix = self.where = prefix
+        self.skipped = {}
         self.index_path = f"{prefix}.index"
-        self._maps: dict[int, Any] = {}
+        self._maps: dict[int, files.Content] = {}
         self._entries: dict[str, bytes] = {}
         self._parts: dict[bytes, bytes] = {}
         header = None
@@ -99,15 +101,9 @@ class Bundle(Mapping[str, Entry]):
         self.producer: int = message.version.producer
         self._big_endian = message.endianness == protos.BundleHeaderProto.BIG
 
-    def __getitem__(self, name: str) -> Entry:
-        value = self._entries.get(name)
-        if value is None:
-            raise MissingNameError(
-                f"Key {name} not found in checkpoint {self.prefix}.{did_you_mean(name, self._entries)}",
-                name=name,
-                prefix=self.prefix,
-            )
-        proto = self._parse(value, name)
+    def _entry_at(self, key: str) -> Entry:
+        name = key
+        proto = self._parse(self._entries[name], name)
         if proto.slices:
             info, shape = self._described(proto, name)
             pieces = self._pieces(proto, name)
@@ -116,22 +112,10 @@ class Bundle(Mapping[str, Entry]):
             return Entry(name, info, shape, nbytes, where, lambda: self._assemble(name, None))
         return self._plain(proto, name, name, None)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._entries
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The entry, or `default`."""
-        return self[name] if name in self._entries else default
-
     def parts(self, name: str) -> list[Entry]:
         """The stored parts of a partitioned variable, in the order it lists them; of another, itself."""
         entry = self[name]
+        name = entry.name
         proto = self._parse(self._entries[name], name)
         if not proto.slices:
             return [entry]
@@ -152,6 +136,7 @@ class Bundle(Mapping[str, Entry]):
             DataLossError: Damaged, or no parts cover the slice.
         """
         entry = self[name]
+        name = entry.name
         part = Part(entry.shape, tuple((int(start), int(length)) for start, length in extents))
         if not part.is_inside:
             raise InvalidValueError(
@@ -161,6 +146,13 @@ class Bundle(Mapping[str, Entry]):
                 shape=list(entry.shape),
             )
         return self._assemble(name, part.ranges)
+
+    def _missing(self, name: str) -> MissingNameError:
+        return MissingNameError(
+            f"Key {name} not found in checkpoint {self.prefix}.{did_you_mean(name, self._entries)}",
+            name=name,
+            prefix=self.prefix,
+        )
 
     def shard_path(self, shard: int) -> str:
         """The data file of a shard."""
@@ -222,25 +214,21 @@ class Bundle(Mapping[str, Entry]):
         data = self._map(proto.shard_id, label)
         end = proto.offset + proto.size
         path = self.shard_path(proto.shard_id)
-        if proto.offset < 0 or end > len(data):
+        if proto.offset < 0 or proto.size < 0 or end > data.size:
             raise DataLossError(
                 f"{path} is damaged: Read less bytes than requested: tensor '{label}' is at bytes "
-                f"{proto.offset} to {end}, but the file has {len(data)}.",
+                f"{proto.offset} to {end}, but the file has {data.size}.",
                 name=label,
                 path=path,
                 offset=proto.offset,
                 size=proto.size,
-                file_size=len(data),
+                file_size=data.size,
             )
-        view = (
-            np.frombuffer(data, np.uint8, count=proto.size, offset=proto.offset)
-            if proto.size
-            else np.empty(0, np.uint8)
-        )
+        view = np.frombuffer(data.view(proto.offset, proto.size), np.uint8)
         what = f"Tensor '{label}' at bytes {proto.offset} to {end} of {path}"
         return decode_tensor(view, info, shape, proto.crc32c, what, self._big_endian)
 
-    def _map(self, shard: int, label: str) -> Any:
+    def _map(self, shard: int, label: str) -> files.Content:
         if shard not in self._maps:
             path = self.shard_path(shard)
             if not 0 <= shard < self.num_shards:
@@ -257,7 +245,7 @@ class Bundle(Mapping[str, Entry]):
                     path=path,
                     missing=missing,
                 )
-            self._maps[shard] = files.map_bytes(path)
+            self._maps[shard] = files.open_content(path)
         return self._maps[shard]
 
     def _pieces(self, proto: Any, name: str) -> list[tuple[Any, Part]]:

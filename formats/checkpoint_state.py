@@ -89,7 +89,7 @@ def resolve_prefix(path: files.Path, latest_filename: str = STATE_NAME) -> Resol
         MissingFileError: None of these; lists what was looked for and what is there.
         DataLossError: A state file that is not one.
     """
-    name = os.fspath(path)
+    name = files.location(path)
     search = _Search()
     if files.is_directory(name):
         found = _in_directory(name, latest_filename, search)
@@ -140,7 +140,7 @@ def write_state(
         InvalidValueError: The state file would overwrite the checkpoint.
         OpError: The file cannot be written.
     """
-    folder = os.fspath(directory)
+    folder = files.location(directory)
     every = list(all_model_checkpoint_paths)
     if not every or every[-1] != model_checkpoint_path:
         every.append(model_checkpoint_path)
@@ -188,7 +188,7 @@ def complete_checkpoints(directory: files.Path) -> list[str]:
 
     Of two written at the same time the one with the higher step number in its name is the later.
     """
-    folder = os.fspath(directory)
+    folder = files.location(directory)
     names = files.list_directory(folder or ".")
     present: dict[str, set[tuple[str, int]]] = {}
     for name in names:
@@ -203,7 +203,7 @@ def complete_checkpoints(directory: files.Path) -> list[str]:
         counts = [count for _, count in present.get(base, ())]
         if any(counts.count(count) == count for count in counts):
             step = _STEP.search(base)
-            when = os.stat(os.path.join(folder, name)).st_mtime_ns
+            when = files.modified(os.path.join(folder, name))
             found.append((when, int(step[1]) if step else -1, os.path.join(folder, base)))
     return [prefix for _, _, prefix in sorted(found)]
 
@@ -236,7 +236,7 @@ def _v1_checkpoints(directory: str) -> list[str]:
         shard = _V1_SHARD.fullmatch(path)
         prefix = f"{shard['prefix']}-?????-of-{shard['count']}" if shard else path
         if os.path.splitext(name)[1] not in _NO_V1 and files.is_file(path) and _v1_files(prefix):
-            found[prefix] = os.stat(path).st_mtime_ns
+            found[prefix] = files.modified(path)
     return sorted(found, key=lambda prefix: (found[prefix], prefix))
 
 

@@ -1,5 +1,7 @@
 """The one place that touches the file system: reading, mapping, atomic replacement, policy.
 
+Any path may be a URL of a remote file system (`s3://bucket/model.ckpt`); `remote.py` reads those.
+
 A file is written under a temporary name in its own directory, synced, and renamed over the old one;
 several files that belong together (data and index of a checkpoint) are renamed only after all of
 them are whole, and put back if a rename fails. Errors of the operating system become ours here.
@@ -16,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
+from . import remote
 from .errors import (
     InvalidValueError,
     MissingFileError,
@@ -44,7 +47,10 @@ def read_bytes(path: Path) -> bytes:
         InvalidValueError: It is a directory.
         PermissionDeniedError: The operating system refuses.
     """
-    with os_errors(path, "read"), open(path, "rb") as file:
+    name = location(path)
+    if remote.is_url(name):
+        return remote.read(name)
+    with os_errors(name, "read"), open(name, "rb") as file:
         return file.read()
 
 
@@ -55,16 +61,55 @@ def read_head(path: Path, length: int) -> bytes:
 
 def read_range(path: Path, offset: int, length: int) -> bytes:
     """Up to `length` bytes from `offset` on: fewer where the file ends before. Errors as `read_bytes`."""
-    with os_errors(path, "read"), open(path, "rb") as file:
+    name = location(path)
+    if remote.is_url(name):
+        return remote.read(name, offset, min(offset + length, remote.size(name)))
+    with os_errors(name, "read"), open(name, "rb") as file:
         file.seek(offset)
         return file.read(length)
 
 
+class Content:
+    """The bytes of a file, got at by ranges: a local file is mapped, of a remote one each range is read.
+
+    Attributes:
+        size: How many there are.
+    """
+
+    def __init__(self, size: int, view: Callable[[int, int], bytes | memoryview]) -> None:
+        self.size = size
+        self._view = view
+
+    def view(self, offset: int, length: int) -> bytes | memoryview:
+        """`length` bytes from `offset` on, which must lie within the file; no copy of a local one."""
+        assert 0 <= offset <= offset + length <= self.size
+        return self._view(offset, length)
+
+    def bytes(self, offset: int, length: int) -> bytes:
+        """As `view`, as bytes of their own; fewer where the file ends before."""
+        return bytes(self.view(min(offset, self.size), max(0, min(length, self.size - offset))))
+
+
+def open_content(path: Path) -> Content:
+    """The bytes of a file by ranges; nothing is read yet. Errors as `read_bytes`."""
+    name = location(path)
+    if remote.is_url(name):
+        return Content(remote.size(name), lambda offset, length: remote.read(name, offset, offset + length))
+    data = memoryview(map_bytes(name))
+    return Content(len(data), lambda offset, length: data[offset : offset + length])
+
+
 def map_bytes(path: Path) -> mmap.mmap | bytes:
-    """The content of a file as a read-only memory map (`bytes` where it is empty). Errors as `read_bytes`."""
+    """The content of a file as a read-only memory map (`bytes` where it is empty or remote).
+
+    Errors as `read_bytes`.
+    """
     import mmap
 
-    with os_errors(path, "read"), open(path, "rb") as file:
+    name = location(path)
+    if remote.is_url(name):
+        return remote.read(name)
+    with os_errors(name, "read"), open(name, "rb") as file:
         if not os.fstat(file.fileno()).st_size:
             return b""
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -72,24 +117,43 @@ def map_bytes(path: Path) -> mmap.mmap | bytes:
 
 def open_binary(path: Path) -> IO[bytes]:
     """A file open for reading; the caller closes it. Errors as `read_bytes`."""
-    with os_errors(path, "read"):
-        return open(path, "rb")
+    name = location(path)
+    if remote.is_url(name):
+        return remote.open_reader(name)
+    with os_errors(name, "read"):
+        return open(name, "rb")
 
 
 def file_size(path: Path) -> int:
     """Bytes in a file. Errors as `read_bytes`."""
-    with os_errors(path, "read"):
-        return os.stat(path).st_size
+    name = location(path)
+    if remote.is_url(name):
+        return remote.size(name)
+    with os_errors(name, "read"):
+        return os.stat(name).st_size
+
+
+def modified(path: Path) -> int:
+    """When a file was last changed, in nanoseconds since 1970. Errors as `read_bytes`."""
+    name = location(path)
+    if remote.is_url(name):
+        return remote.modified(name)
+    with os_errors(name, "read"):
+        return os.stat(name).st_mtime_ns
 
 
 def is_file(path: Path) -> bool:
     """Whether `path` is a file (or a device or pipe), links followed."""
-    return os.path.exists(path) and not os.path.isdir(path)
+    name = location(path)
+    if remote.is_url(name):
+        return remote.is_file(name)
+    return os.path.exists(name) and not os.path.isdir(name)
 
 
 def is_directory(path: Path) -> bool:
     """Whether `path` is a directory, links followed."""
-    return os.path.isdir(path)
+    name = location(path)
+    return remote.is_directory(name) if remote.is_url(name) else os.path.isdir(name)
 
 
 def list_directory(path: Path) -> list[str]:
@@ -99,8 +163,22 @@ def list_directory(path: Path) -> list[str]:
         MissingFileError: No such directory.
         PermissionDeniedError: The operating system refuses.
     """
-    with os_errors(path, "list"):
-        return sorted(os.listdir(path))
+    name = location(path)
+    if remote.is_url(name):
+        return remote.list_directory(name)
+    with os_errors(name, "list"):
+        return sorted(os.listdir(name))
+
+
+def location(path: Path) -> str:
+    """`path` as text: a URL of a file system as it is, `file://` as the local path that it means."""
+    name = os.fspath(path)
+    return name if "://" not in name else remote.local_path(name) or name
+
+
+def is_remote(path: Path) -> bool:
+    """Whether `path` is the URL of a file that is not on this machine."""
+    return remote.is_url(location(path))
 
 
 def is_temporary(name: str) -> bool:
@@ -158,7 +236,9 @@ class Replacement:
         """A binary file to write; it becomes `path` when the block ends without an error."""
         with os_errors(path, "write"):
             _fault("open", path)
-            final = os.path.realpath(path)  # through a link: its target is replaced, the link stays
+            if is_remote(path):
+                return self._open_remote(location(path))
+            final = os.path.realpath(location(path))  # through a link: its target is replaced, the link stays
             if os.path.exists(final) and not stat.S_ISREG(os.stat(final).st_mode):
                 if os.path.isdir(final):
                     raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -169,6 +249,15 @@ class Replacement:
                 file = open(temporary, "xb")  # noqa: SIM115
             self._pending.append((final, temporary, file))
             return _Checked(file, final) if fault_hook else file  # type: ignore[return-value]
+
+    def _open_remote(self, url: str) -> IO[bytes]:
+        """A local file that is copied to `url` in the end."""
+        import tempfile
+
+        descriptor, temporary = tempfile.mkstemp(prefix="sgtool-")
+        file = os.fdopen(descriptor, "wb")
+        self._pending.append((url, temporary, file))
+        return file
 
     def reserve(self, path: Path) -> str:
         """The name of an empty file that becomes `path`, for a library that opens by name."""
@@ -192,7 +281,10 @@ class Replacement:
         backups: list[tuple[str, str | None]] = []
         try:
             for final, temporary, _ in self._pending:
-                if temporary:
+                if temporary and remote.is_url(final):
+                    remote.upload(temporary, final)
+                    os.unlink(temporary)
+                elif temporary:
                     backup = self._keep_old(final) if len(self._pending) > 1 else None
                     backups.append((final, backup))
                     with os_errors(final, "write"):
@@ -210,7 +302,9 @@ class Replacement:
                     with suppress(OSError):
                         os.unlink(backup)
         for folder in dict.fromkeys(
-            os.path.dirname(final) for final, temporary, _ in self._pending if temporary
+            os.path.dirname(final)
+            for final, temporary, _ in self._pending
+            if temporary and not remote.is_url(final)
         ):
             _sync_directory(folder)
 
@@ -277,11 +371,17 @@ def remove_file(path: Path) -> None:
     """Deletes a file; errors as `read_bytes`."""
     with os_errors(path, "delete"):
         _fault("remove", path)
-        os.unlink(path)
+        if is_remote(path):
+            remote.remove(location(path))
+        else:
+            os.unlink(location(path))
 
 
 def make_directory(path: Path, parents: bool = False) -> None:
-    """Makes a directory unless it is there; with `parents` also those above it."""
+    """Makes a directory unless it is there; with `parents` also those above it. Object stores have none."""
+    if is_remote(path):
+        return
+    path = location(path)
     with os_errors(path, "make the directory"):
         if parents:
             os.makedirs(path, exist_ok=True)
@@ -291,8 +391,16 @@ def make_directory(path: Path, parents: bool = False) -> None:
 
 def is_inside(path: Path, root: Path) -> bool:
     """Whether `path` is `root` or below it, once links and `..` in both are resolved."""
-    real, real_root = os.path.realpath(path), os.path.realpath(root)
+    real, real_root = _real(path), _real(root)
     return real == real_root or real.startswith(real_root.rstrip(os.sep) + os.sep)
+
+
+def _real(path: Path) -> str:
+    name = location(path)
+    if not remote.is_url(name):
+        return os.path.realpath(name)
+    scheme, _, rest = name.partition("://")
+    return f"{scheme}://{os.path.normpath(f'/{rest}')[1:]}"  # `..` does not lead to another place
 
 
 def contained(root: Path, name: str) -> str:

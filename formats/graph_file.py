@@ -85,7 +85,7 @@ def read_graph(path: files.Path) -> GraphFile:
         DataLossError: Empty, cut short or garbled.
         InvalidValueError: Something else than a graph (says what), or text with an error (says where).
     """
-    name = _graph_path(os.fspath(path))
+    name = _graph_path(files.location(path))
     data = files.read_bytes(name)
     return decode_graph(data, name)
 

@@ -17,7 +17,7 @@ every dataset by its path.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +27,11 @@ from .errors import (
     DataLossError,
     InvalidTypeError,
     InvalidValueError,
-    MissingNameError,
     OpError,
     bullets,
-    did_you_mean,
 )
 from .registry import Format
+from .store import Store
 from .tensor_bytes import check_writable, decode_tensor, encode_tensor, size_problem, values_of
 from .tensor_proto import as_bytes, object_array
 
@@ -60,10 +59,10 @@ def open_hdf5(path: files.Path) -> Hdf5Store:
         MissingFileError: No such file.
         DataLossError: Not HDF5, or damaged.
     """
-    return Hdf5Store(os.fspath(path))
+    return Hdf5Store(files.location(path))
 
 
-class Hdf5Store(Mapping[str, Entry]):
+class Hdf5Store(Store):
     """The datasets of an HDF5 file by variable name, sorted.
 
     Attributes:
@@ -75,12 +74,13 @@ class Hdf5Store(Mapping[str, Entry]):
     def __init__(self, path: str) -> None:
         import h5py
 
-        self.path = path
-        self.skipped: dict[str, str] = {}
+        self.path = self.where = path
+        self.skipped = {}
         self.meta_graph: bytes | None = None
         files.file_size(path)  # ours, not h5py's, error if it is not there
         with _h5_errors(path):
-            self._file = h5py.File(path, "r")
+            # HDF5 opens a local file itself; of a remote one it reads what it needs through our reader.
+            self._file = h5py.File(files.open_binary(path) if files.is_remote(path) else path, "r")
             try:
                 self._entries = dict(sorted(self._read_entries().items()))
             except BaseException:
@@ -106,29 +106,6 @@ class Hdf5Store(Mapping[str, Entry]):
                     )
                 entries[entry.name] = entry
         return entries
-
-    def __getitem__(self, name: str) -> Entry:
-        if name not in self._entries:
-            why = f" It is there, but {self.skipped[name]}." if name in self.skipped else ""
-            raise MissingNameError(
-                f"'{name}' is not in {self.path}.{why or did_you_mean(name, self._entries)}",
-                name=name,
-                path=self.path,
-            )
-        return self._entries[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._entries
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The entry, or `default`."""
-        return self._entries.get(name, default)
 
     def _entry(self, dataset: Any) -> Entry | None:
         attributes = dataset.attrs

@@ -19,7 +19,7 @@ import math
 import os
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
@@ -30,13 +30,12 @@ from .errors import (
     DataLossError,
     InvalidTypeError,
     InvalidValueError,
-    MissingNameError,
     OpError,
     UnimplementedError,
     bullets,
-    did_you_mean,
 )
 from .registry import Format
+from .store import Store
 from .tensor_bytes import check_writable, decode_tensor, encode_tensor, flat_bytes, size_problem, values_of
 
 if TYPE_CHECKING:
@@ -55,10 +54,10 @@ def open_npz(path: files.Path) -> NpzStore:
         MissingFileError: No such file.
         DataLossError: Not a zip archive, or damaged.
     """
-    return NpzStore(os.fspath(path))
+    return NpzStore(files.location(path))
 
 
-class NpzStore(Mapping[str, Entry]):
+class NpzStore(Store):
     """The arrays in an npz archive by name, sorted.
 
     Attributes:
@@ -68,8 +67,8 @@ class NpzStore(Mapping[str, Entry]):
     """
 
     def __init__(self, path: str) -> None:
-        self.path = path
-        self.skipped: dict[str, str] = {}
+        self.path = self.where = path
+        self.skipped = {}
         self.meta_graph: bytes | None = None
         entries: dict[str, Entry] = {}
         with _zip_errors(path):
@@ -99,29 +98,6 @@ class NpzStore(Mapping[str, Entry]):
         if hasattr(self, "_stream"):
             self._stream.close()
 
-    def __getitem__(self, name: str) -> Entry:
-        if name not in self._entries:
-            why = f" It is there, but is {self.skipped[name]}." if name in self.skipped else ""
-            raise MissingNameError(
-                f"'{name}' is not in {self.path}.{why or did_you_mean(name, self._entries)}",
-                name=name,
-                path=self.path,
-            )
-        return self._entries[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._entries
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The entry, or `default`."""
-        return self._entries.get(name, default)
-
     def _check_count(self) -> None:
         """The end record says how many members there are, which zipfile does not compare."""
         end = files.read_range(self.path, files.file_size(self.path) - 22 - len(self._zip.comment), 12)
@@ -146,7 +122,7 @@ class NpzStore(Mapping[str, Entry]):
         name = str(row["name"]) if row is not None else info.filename.removesuffix(".npy")
         if not info.filename.endswith(".npy"):
             with self._zip.open(info):  # which compares the name with the one beside the data
-                self.skipped[info.filename] = "no .npy member"
+                self.skipped[info.filename] = "it is no .npy member"
             return None
         header = self._header(info)
         if isinstance(header, str):
@@ -168,12 +144,12 @@ class NpzStore(Mapping[str, Entry]):
             elif version == (2, 0):
                 shape, fortran, dtype = np.lib.format.read_array_header_2_0(member)
             else:
-                return f"of version {version} of NumPy's format"
+                return f"it is of version {version} of NumPy's format"
             start = member.tell()
         if dtype.hasobject:
-            return "pickled Python objects, which are not read: a pickle can run any code"
+            return "it is pickled Python objects, which are not read: a pickle can run any code"
         if dtype.kind not in "USbiufc" or (dtype.itemsize > 16 and dtype.kind not in "US"):
-            return f"of NumPy dtype {dtype}, which TensorFlow does not have"
+            return f"it is of NumPy dtype {dtype}, which TensorFlow does not have"
         if any(size < 0 for size in shape) or math.prod(shape) * dtype.itemsize != info.file_size - start:
             raise DataLossError(
                 f"{self.path} is damaged: member {info.filename} declares shape {list(shape)} and dtype "

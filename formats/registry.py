@@ -65,7 +65,7 @@ def detect(path: files.Path) -> Format:
         InvalidValueError: A directory.
         UnimplementedError: No format matches; says what the file is where that is known.
     """
-    name = os.fspath(path)
+    name = files.location(path)
     found = _matching(name)
     if found is not None:
         return found
@@ -87,7 +87,7 @@ def open_store(path: files.Path) -> Mapping[str, Entry]:
     """
     from . import checkpoint_state
 
-    name = os.fspath(path)
+    name = files.location(path)
     if files.is_file(name):
         format = _matching(name, "store")
         if format is not None:
@@ -118,7 +118,7 @@ def write_store(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | 
         InvalidValueError: A suffix of a format that cannot hold variables.
         OpError: What the format or the file system refuses.
     """
-    name = os.fspath(path)
+    name = files.location(path)
     named = [format for format in formats() if name.endswith(format.suffixes)]
     by_prefix = next(format for format in formats() if format.name == "bundle")
     chosen = next((format for format in named if format.kind == "store"), None)

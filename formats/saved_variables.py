@@ -1,8 +1,9 @@
 """Which checkpoint keys a graph saves and restores, with the dtype and shape that each must have.
 
 The truth is in the graph's own save operations: a partitioned variable `w/part_0` is saved as a slice
-of `w`, and a Saver made from a dict uses keys of its own. A graph without a saver is taken by its
-variables, each under its operation's name.
+of `w`, and a Saver made from a dict uses keys of its own. In a SavedModel of TensorFlow 2 saver and
+restorer are functions of the library that the SaverDef's nodes call. A graph without a saver is taken
+by its variables, each under its operation's name.
 """
 
 from __future__ import annotations
@@ -55,11 +56,58 @@ def saved_variables(graph_def: Any, saver_def: Any = None) -> dict[str, SavedVar
     for node in savers:
         for variable in _of_saver(node, nodes):
             found.setdefault(variable.key, variable)
+    found = found or restored_by_function(graph_def, saver_def)
     if not found:
         for name, node in nodes.items():
             if node.op in VARIABLE_OPS:
                 found[name] = SavedVariable(name, name, _dtype(node.attr["dtype"].type), _shape(node))
     return found
+
+
+def restored_by_function(graph_def: Any, saver_def: Any) -> dict[str, SavedVariable]:
+    """The keys that the function behind a SaverDef's restore operation assigns, by key; often none.
+
+    Args:
+        graph_def: The GraphDef message, with its library.
+        saver_def: The SaverDef, or None.
+    """
+    name = saver_def.restore_op_name if saver_def is not None else ""
+    call = next((node for node in graph_def.node if node.name == name), None)
+    if call is None or "f" not in call.attr:
+        return {}
+    wanted = call.attr["f"].func.name
+    body = next((one for one in graph_def.library.function if one.signature.name == wanted), None)
+    if body is None:
+        return {}
+    outside = {node.name: node for node in graph_def.node}
+    given = {
+        argument.name: outside.get(source.partition(":")[0])
+        for argument, source in zip(body.signature.input_arg, call.input, strict=False)
+    }
+    inside = {node.name: node for node in body.node_def}
+    found: dict[str, SavedVariable] = {}
+    for node in body.node_def:
+        if node.op == "AssignVariableOp" and len(node.input) >= 2:
+            variable, key = given.get(node.input[0]), _restored_key(inside, node.input[1])
+            if variable is not None and variable.op in VARIABLE_OPS and key:
+                dtype = _dtype(variable.attr["dtype"].type)
+                found[key] = SavedVariable(key, variable.name, dtype, _shape(variable))
+    return found
+
+
+def _restored_key(inside: dict[str, Any], name: str) -> str:
+    """The key behind a value in a function: of RestoreV2's output `restore:tensors:3` the fourth name."""
+    for _ in range(8):
+        stem, _, output = name.partition(":")
+        node = inside.get(stem)
+        if node is None or not node.input:
+            return ""
+        if node.op == "RestoreV2":
+            keys = _strings(inside, node.input[1])
+            index = int(output.rpartition(":")[2] or 0)
+            return keys[index] if index < len(keys) else ""
+        name = node.input[0]
+    return ""
 
 
 def _of_saver(node: Any, nodes: dict[str, Any]) -> Iterator[SavedVariable]:

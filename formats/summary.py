@@ -10,11 +10,12 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import checkpoint_state, dtypes, files, registry
+from . import checkpoint_state, dtypes, files, object_graph, registry
 from .checkpoint_state import ResolvedCheckpoint
 from .collection_items import VARIABLE_COLLECTIONS, collection_items, variable_defs
 from .errors import InvalidValueError, OpError
 from .graph_facts import GraphFacts, as_list, dtype_name, graph_facts, node_shape
+from .saved_variables import restored_by_function
 from .tensor_proto import shape_from_proto
 
 if TYPE_CHECKING:
@@ -35,13 +36,14 @@ def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
         A dict with the keys of `inspect --json`; those that do not apply are absent. Beyond those of
         CLI.md: `path`, `how` (how the file was chosen, where the path did not name it), `text`, `tags`,
         `meta_graphs` (the tags of each graph of a SavedModel), `saver`, `functions`, `constants`,
-        `missing` (a reason why the checkpoint beside a graph could not be read), and `saved` of each
-        variable (whether the checkpoint has it).
+        `missing` (a reason why the checkpoint beside a graph could not be read), and of each variable
+        `saved` (whether the checkpoint has it), `key` (under which, where that is not its name) and
+        `variable` (the name of what lies under a key, of a checkpoint of TensorFlow 2 without graph).
 
     Raises:
         OpError: The file is missing, damaged, or of a kind that is not read.
     """
-    name = os.fspath(path)
+    name = files.location(path)
     graph = _graph_at(name)
     if graph is not None:
         store, resolved, missing = _store_beside(graph)
@@ -98,7 +100,11 @@ def pick_meta_graph(graph: GraphFile, tags: Iterable[str] | None = None) -> Any:
 
 def summarise_store(store: Mapping[str, Entry]) -> Summary:
     """The part of a summary that the entries of a store give."""
-    rows = [_row_of_entry(entry) for entry in store.values()]
+    names = {one.key: one.name for one in object_graph.tracked_variables(store)}
+    rows = [
+        _row_of_entry(entry) | ({"variable": names[entry.name]} if entry.name in names else {})
+        for entry in store.values()
+    ]
     return {"variables": rows, **_totals(rows)}
 
 
@@ -179,7 +185,7 @@ def _of_graph(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None
         {op.name: op for op in meta_graph.meta_info_def.stripped_op_list.op} if meta_graph is not None else {}
     )
     facts = graph_facts(graph_def, op_defs, _saver_nodes(meta_graph))
-    rows = _variables(facts, meta_graph, store)
+    rows = _variables(facts, graph_def, meta_graph, store)
     summary: Summary = {"producer": _producer(graph_def, meta_graph, store), "variables": rows}
     summary |= {"inputs": facts.inputs, "outputs": facts.outputs}
     if meta_graph is not None:
@@ -219,11 +225,20 @@ def _producer(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None
     return producer
 
 
-def _variables(facts: GraphFacts, meta_graph: Any, store: Mapping[str, Entry] | None) -> list[dict[str, Any]]:
+def _variables(
+    facts: GraphFacts, graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None
+) -> list[dict[str, Any]]:
     """The graph's variables (shapes from the checkpoint where it has them), then what else it has."""
     trainable: set[str] = set()
     key_of: dict[str, str] = {}
+    whole_of: dict[str, str] = {}  # parts of partitioned variables
     order: dict[str, None] = {}
+    objects: dict[str, bool] = {}
+    if meta_graph is not None:
+        restored = restored_by_function(graph_def, meta_graph.saver_def)
+        key_of = {variable.variable: key for key, variable in restored.items()}
+        objects = object_graph.trainable_variables(meta_graph.object_graph_def)
+        trainable = {name for name, trained in objects.items() if trained}
     collections = meta_graph.collection_def if meta_graph is not None else {}
     for key in VARIABLE_COLLECTIONS:
         if key not in collections:
@@ -231,7 +246,8 @@ def _variables(facts: GraphFacts, meta_graph: Any, store: Mapping[str, Entry] | 
         for variable in variable_defs(collections[key]):
             name = variable.variable_name.partition(":")[0]
             order[name] = None
-            key_of[name] = variable.save_slice_info_def.full_name or name
+            if variable.save_slice_info_def.full_name not in ("", name):
+                whole_of[name] = variable.save_slice_info_def.full_name
             if key == "trainable_variables":
                 trainable.add(name)
         for item in collections[key].node_list.value:
@@ -241,18 +257,19 @@ def _variables(facts: GraphFacts, meta_graph: Any, store: Mapping[str, Entry] | 
                 if key == "trainable_variables":
                     trainable.add(name)
     order |= dict.fromkeys(facts.variables)
-    known = "trainable_variables" in collections or "variables" in collections
+    known = bool(objects) or "trainable_variables" in collections or "variables" in collections
     rows = []
     used: set[str] = set()
     for name in order:
-        key = key_of.get(name, name)
-        entry = store[key] if store is not None and key in store else None
-        row = _row_of_node(name, facts.variables.get(name), entry if key == name else None)
+        whole = whole_of.get(name)
+        key = key_of.get(name) or whole or name
+        entry = store.get(key) if store is not None else None
+        row = _row_of_node(name, facts.variables.get(name), entry if whole is None else None)
         if known:
             row["trainable"] = name in trainable
         if store is not None:
             row["saved"] = entry is not None
-            used.add(key)
+            used.add(entry.name if entry is not None else key)
         rows.append(row)
     for key in store or ():
         if key not in used:
@@ -263,7 +280,8 @@ def _variables(facts: GraphFacts, meta_graph: Any, store: Mapping[str, Entry] | 
 
 def _row_of_node(name: str, node: Any, entry: Entry | None) -> dict[str, Any]:
     if entry is not None:
-        return _row_of_entry(entry)
+        key = {"key": entry.name} if entry.name != name else {}
+        return _row_of_entry(entry) | {"name": name} | key
     dtype = dtype_name(node.attr["dtype"].type) if node is not None and "dtype" in node.attr else None
     shape = node_shape(node) if node is not None else None
     info = dtypes.BY_NAME.get(dtype or "")

@@ -15,12 +15,14 @@ byte for byte. Blocks compressed with Snappy are read (TensorFlow 1.0 to 2.14 wr
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from struct import Struct, unpack_from
 from typing import IO
 
 from .crc import crc32c, mask, masked_crc32c
 from .errors import DataLossError, InternalError
+from .files import Content
 from .sniff import TABLE_MAGIC
 
 BLOCK_SIZE = 262_144
@@ -28,6 +30,38 @@ _RESTART_INTERVAL = 16
 _FOOTER = 48
 _TRAILER = 5
 _FIXED32 = Struct("<I")
+
+
+class Table:
+    """A table whose blocks are read when one of their keys is asked for.
+
+    Args:
+        content: The file.
+        what: Its name, for errors.
+
+    Raises:
+        DataLossError: Not a table, cut short, or the footer or the index block is damaged.
+    """
+
+    def __init__(self, content: Content, what: str) -> None:
+        self._content = content
+        self._what = what
+        self._last_keys, self._places = _index(content, what)
+        self._block: tuple[int, dict[bytes, bytes]] = (-1, {})  # the block read last
+
+    def get(self, key: bytes) -> bytes | None:
+        """The value of a key, or None.
+
+        Raises:
+            DataLossError: Its block is damaged.
+        """
+        at = bisect_left(self._last_keys, key)
+        if at == len(self._places):
+            return None
+        if self._block[0] != at:
+            block = _block(self._content, *self._places[at], self._what)
+            self._block = at, dict(_entries(block, self._what))
+        return self._block[1].get(key)
 
 
 def read_table(data: bytes, what: str) -> Iterator[tuple[bytes, bytes]]:
@@ -41,21 +75,22 @@ def read_table(data: bytes, what: str) -> Iterator[tuple[bytes, bytes]]:
         DataLossError: Not a table, cut short, or damaged (checksum, structure or order).
     """
     last = None
-    for offset, size in _handles(data, what):
-        for key, value in _entries(_block(data, offset, size, what), what):
+    content = Content(len(data), lambda offset, length: data[offset : offset + length])
+    for offset, size in _index(content, what)[1]:
+        for key, value in _entries(_block(content, offset, size, what), what):
             if last is not None and key <= last:
                 raise DataLossError(f"{what} is damaged: its keys are not in order ({last!r}, then {key!r}).")
             last = key
             yield key, value
 
 
-def _handles(data: bytes, what: str) -> list[tuple[int, int]]:
-    """(offset, size) of each data block, from footer and index block."""
-    if len(data) < _FOOTER:
+def _index(content: Content, what: str) -> tuple[list[bytes], list[tuple[int, int]]]:
+    """Of each data block a key at or after its last, and (offset, size); from footer and index block."""
+    if content.size < _FOOTER:
         raise DataLossError(
-            f"{what}: file is too short to be an sstable ({len(data)} bytes).", size=len(data)
+            f"{what}: file is too short to be an sstable ({content.size} bytes).", size=content.size
         )
-    footer = data[-_FOOTER:]
+    footer = content.bytes(content.size - _FOOTER, _FOOTER)
     if footer[40:] != TABLE_MAGIC:
         raise DataLossError(
             f"{what}: not an sstable (bad magic number). It is cut short, overwritten or of another kind.",
@@ -63,20 +98,21 @@ def _handles(data: bytes, what: str) -> list[tuple[int, int]]:
         )
     _, _, at = _handle(footer, 0, what)
     offset, size, _ = _handle(footer, at, what)
-    return [_handle(value, 0, what)[:2] for _, value in _entries(_block(data, offset, size, what), what)]
+    pairs = list(_entries(_block(content, offset, size, what), what))
+    return [key for key, _ in pairs], [_handle(value, 0, what)[:2] for _, value in pairs]
 
 
-def _block(data: bytes, offset: int, size: int, what: str) -> bytes:
+def _block(content: Content, offset: int, size: int, what: str) -> bytes:
     """The block at `offset`, verified and decompressed."""
-    end = offset + size
-    if end + _TRAILER > len(data):
+    if offset + size + _TRAILER > content.size:
         raise DataLossError(
-            f"{what} is damaged: a block of {size} bytes at {offset} reaches beyond its {len(data)} bytes.",
+            f"{what} is damaged: a block of {size} bytes at {offset} reaches beyond the end, {content.size}.",
             offset=offset,
             size=size,
         )
-    (stored,) = _FIXED32.unpack_from(data, end + 1)
-    computed = masked_crc32c(data[offset : end + 1])
+    data = content.bytes(offset, size + _TRAILER)
+    (stored,) = _FIXED32.unpack_from(data, size + 1)
+    computed = masked_crc32c(data[: size + 1])
     if stored != computed:
         raise DataLossError(
             f"{what} is damaged: block checksum mismatch in the {size} bytes at {offset} "
@@ -86,11 +122,11 @@ def _block(data: bytes, offset: int, size: int, what: str) -> bytes:
             stored=stored,
             computed=computed,
         )
-    kind = data[end]
+    kind = data[size]
     if kind == 0:
-        return data[offset:end]
+        return data[:size]
     if kind == 1:
-        return _unsnap(data[offset:end], what, offset)
+        return _unsnap(data[:size], what, offset)
     raise DataLossError(
         f"{what} is damaged: the block at {offset} has the unknown compression {kind}.", offset=offset
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,8 @@ from .errors import (
 from .ordered_code import encode_slice_key
 from .parts import Part, assemble, part_name
 from .registry import Format
-from .table import read_table
+from .store import Store
+from .table import Table
 from .tensor_proto import typed_values
 
 if TYPE_CHECKING:
@@ -38,11 +39,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _Tensor:
-    """A tensor as the meta entries describe it, and its parts: where each is and its serialized value."""
+    """A tensor as the meta entries describe it, and its parts: each with its table, key and file."""
 
     number: int
     shape: tuple[int, ...]
-    parts: list[tuple[Part, bytes, str]] = field(default_factory=list)
+    parts: list[tuple[Part, Table, bytes, str]] = field(default_factory=list)
 
 
 def open_v1(prefix: files.Path) -> V1Checkpoint:
@@ -52,14 +53,14 @@ def open_v1(prefix: files.Path) -> V1Checkpoint:
         MissingFileError: No such file.
         DataLossError: Damaged, or another kind of table.
     """
-    name = os.fspath(prefix)
+    name = files.location(prefix)
     paths = checkpoint_state.v1_files(name)
     if not paths:
         raise MissingFileError(f"{name} is not a first-generation checkpoint: no such table.", path=name)
     return V1Checkpoint(name, paths)
 
 
-class V1Checkpoint(Mapping[str, Entry]):
+class V1Checkpoint(Store):
     """The tensors of a first-generation checkpoint by name, sorted.
 
     Attributes:
@@ -68,21 +69,16 @@ class V1Checkpoint(Mapping[str, Entry]):
     """
 
     def __init__(self, prefix: str, paths: list[str]) -> None:
-        self.prefix = prefix
+        self.prefix = self.where = prefix
+        self.skipped = {}
         self.producer = 0
         tensors: dict[str, _Tensor] = {}
         for path in paths:
             self._read_file(path, tensors)
-        self._tensors = dict(sorted(tensors.items()))
+        self._entries = dict(sorted(tensors.items()))
 
-    def __getitem__(self, name: str) -> Entry:
-        tensor = self._tensors.get(name)
-        if tensor is None:
-            raise MissingNameError(
-                f"Key {name} not found in checkpoint {self.prefix}.{did_you_mean(name, self._tensors)}",
-                name=name,
-                prefix=self.prefix,
-            )
+    def _entry_at(self, key: str) -> Entry:
+        name, tensor = key, self._entries[key]
         try:
             info = dtypes.from_number(tensor.number)
         except InvalidTypeError as error:
@@ -90,25 +86,19 @@ class V1Checkpoint(Mapping[str, Entry]):
                 f"{self.prefix}: tensor '{name}' has an unknown dtype: {error}"
             ) from error
         nbytes = math.prod(tensor.shape) * (info.size or 0)
-        where = ", ".join(dict.fromkeys(os.path.basename(path) for _, _, path in tensor.parts))
+        where = ", ".join(dict.fromkeys(os.path.basename(path) for _, _, _, path in tensor.parts))
         return Entry(name, info, tensor.shape, nbytes, where, lambda: self._read(name, tensor, info))
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tensors)
-
-    def __len__(self) -> int:
-        return len(self._tensors)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._tensors
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The entry, or `default`."""
-        return self[name] if name in self._tensors else default
+    def _missing(self, name: str) -> MissingNameError:
+        return MissingNameError(
+            f"Key {name} not found in checkpoint {self.prefix}.{did_you_mean(name, self._entries)}",
+            name=name,
+            prefix=self.prefix,
+        )
 
     def _read_file(self, path: str, tensors: dict[str, _Tensor]) -> None:
-        records = dict(read_table(files.read_bytes(path), path))
-        head = protos.parse(protos.SavedTensorSlices, records.get(b"", b""), f"The description in {path}")
+        table = Table(files.open_content(path), path)
+        head = protos.parse(protos.SavedTensorSlices, table.get(b"") or b"", f"The description in {path}")
         if not head.HasField("meta"):
             raise DataLossError(
                 f"{path} is a table but not a first-generation checkpoint: it describes no tensors."
@@ -126,19 +116,19 @@ class V1Checkpoint(Mapping[str, Entry]):
                     (e.start, e.length if e.HasField("length") else -1) for e in slice_proto.extent
                 )
                 part = Part(shape, extents)
-                value = records.get(encode_slice_key(saved.name.encode("utf-8", "surrogateescape"), extents))
-                if value is None or len(extents) != len(shape) or not part.is_inside:
+                key = encode_slice_key(saved.name.encode("utf-8", "surrogateescape"), extents)
+                if len(extents) != len(shape) or not part.is_inside:
                     raise DataLossError(
                         f"{path} is damaged: part {list(extents)} (start, length) of tensor '{saved.name}' "
-                        f"of shape {list(shape)} is described but not there.",
+                        f"does not fit its shape {list(shape)}.",
                         name=saved.name,
                     )
-                tensor.parts.append((part, value, path))
+                tensor.parts.append((part, table, key, path))
 
     def _read(self, name: str, tensor: _Tensor, info: dtypes.DTypeInfo) -> np.ndarray[Any, Any]:
         pieces = [
-            (part, _reader(part_name(name, part), part, value, path, info))
-            for part, value, path in tensor.parts
+            (part, _reader(part_name(name, part), part, table, key, path, info))
+            for part, table, key, path in tensor.parts
         ]
         if len(pieces) == 1 and pieces[0][0].is_full:
             return pieces[0][1]()
@@ -147,10 +137,13 @@ class V1Checkpoint(Mapping[str, Entry]):
 
 
 def _reader(
-    label: str, part: Part, value: bytes, path: str, info: dtypes.DTypeInfo
+    label: str, part: Part, table: Table, key: bytes, path: str, info: dtypes.DTypeInfo
 ) -> Callable[[], np.ndarray[Any, Any]]:
     def read() -> np.ndarray[Any, Any]:
         what = f"Tensor '{label}' of {path}"
+        value = table.get(key)
+        if value is None:
+            raise DataLossError(f"{what} is damaged: it is described but not there.", name=label)
         proto = protos.parse(protos.SavedTensorSlices, value, what).data.data
         values = typed_values(proto, info, b"", what)
         if len(values) != math.prod(part.shape):

@@ -158,11 +158,12 @@ def of_graph(graph: Graph, saver_def: Any) -> list[Saveable]:
             variable = variable_behind(tensor.op)
             if variable is not None:
                 found[(key, spec)] = Saveable(key, variable, spec)
-    if not found and any(
-        operation.type.endswith("PartitionedCall") for operation in _before(graph, saver_def)
-    ):
-        for key, saved in restored_by_function(graph.as_graph_def(), saver_def).items():
-            found[(key, "")] = Saveable(key, graph.get_operation_by_name(saved.variable))
+    if not found and any(one.type.endswith("PartitionedCall") for one in _before(graph, saver_def)):
+        restored = restored_by_function(graph.as_graph_def(), saver_def)
+        return [
+            Saveable(key, graph.get_operation_by_name(saved.variable))
+            for key, saved in sorted(restored.items())
+        ]
     if not found:
         raise InvalidValueError(
             f"The graph has no save node behind '{saver_def.save_tensor_name}' that names variables; "
