@@ -316,12 +316,16 @@ def _dtype_within(value: Any) -> DType | None:
 
 
 def _pack(value: Any, dtype: DType | None, name: str) -> Any:
-    items = [
-        _pack(item, dtype, name) if _contains_tensor(item) and isinstance(item, (list, tuple)) else item
-        for item in value
-    ]
+    """Nested lists packed; constants among the tensors are called by their positions: `NAME/1`."""
     pack: Any = registry.find("Pack")
-    return pack([convert_to_tensor(item, dtype) for item in items], name=name)
+    with get_default_graph().name_scope(name) as scope:
+        items = [
+            _pack(item, dtype, str(index))
+            if isinstance(item, (list, tuple)) and _contains_tensor(item)
+            else convert_to_tensor(item, dtype, str(index))
+            for index, item in enumerate(value)
+        ]
+        return pack(items, name=scope)
 
 
 register_tensor_conversion_function((list, tuple), _convert_list, 99)

@@ -504,7 +504,12 @@ reverse_v2.grad(lambda node, dy: [raw_ops.ReverseV2(dy, node.inputs[1]), None])
 
 
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
-    """`tf.stack`: tensors of one shape stacked along a new axis."""
+    """`tf.stack`: tensors of one shape stacked along a new axis; a constant where all of them are."""
+    if axis == 0:
+        try:
+            return convert_to_tensor(list(values), name=name)
+        except (TypeError, ValueError):
+            pass  # what does not convert as a whole may still be packed
     return pack(list(values), axis=axis, name=name)
 
 

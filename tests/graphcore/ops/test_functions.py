@@ -280,6 +280,20 @@ def test_node_names_are_tensorflow_1s():
         "strided_slice/stack_2",
         "strided_slice",
     ]
+    assert names(lambda tf: tf.constant([1, 2, 3])[tf.constant(1, name="n") :])[2:] == [
+        "strided_slice/stack",
+        "strided_slice/stack_1",
+        "strided_slice/stack_2",
+        "strided_slice",
+    ]
+    assert names(lambda tf: tf.stack([1, 2])) == ["stack"]
+    assert names(lambda tf: tf.stack([[tf.constant(1.0), 1.0], [2.0, 3.0]])) == [
+        "Const",
+        "stack/0/1",
+        "stack/0",
+        "stack/1",
+        "stack",
+    ]
     assert names(lambda tf: tf.random_uniform([2], 1.0, 3.0, name="r")) == [
         "r/shape",
         "r/min",
