@@ -48,12 +48,13 @@ from .ops.nn_norm import (
     lrn as local_response_normalization,
     moments,
 )
-from .ops.nn_pool import avg_pool, max_pool
+from .ops.nn_pool import avg_pool, avg_pool2d, max_pool, max_pool2d, max_pool_with_argmax, pool
 from .ops.reduction import l2_loss
 
 __all__ = [
     "atrous_conv2d",
     "avg_pool",
+    "avg_pool2d",
     "batch_normalization",
     "bias_add",
     "conv1d",
@@ -75,7 +76,10 @@ __all__ = [
     "log_softmax",
     "lrn",
     "max_pool",
+    "max_pool2d",
+    "max_pool_with_argmax",
     "moments",
+    "pool",
     "relu",
     "relu6",
     "relu_layer",

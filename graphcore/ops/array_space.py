@@ -205,5 +205,34 @@ def _depth_op(name: str, other: str) -> GraphOp:
     return declared
 
 
-space_to_depth = _depth_op("SpaceToDepth", "DepthToSpace")
-depth_to_space = _depth_op("DepthToSpace", "SpaceToDepth")
+space_to_depth_op = _depth_op("SpaceToDepth", "DepthToSpace")
+depth_to_space_op = _depth_op("DepthToSpace", "SpaceToDepth")
+
+
+# TensorFlow's Python functions
+
+
+def space_to_depth(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Any:
+    """`tf.space_to_depth`: blocks of positions moved into the channels."""
+    return space_to_depth_op(input, block_size, data_format=data_format, name=name)
+
+
+def depth_to_space(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Any:
+    """`tf.depth_to_space`: channels moved into blocks of positions."""
+    return depth_to_space_op(input, block_size, data_format=data_format, name=name)
+
+
+def space_to_batch(
+    input: Any, paddings: Any, block_size: Any = None, name: str | None = None, block_shape: Any = None
+) -> Any:
+    """`tf.space_to_batch`: SpaceToBatchND with one block size for height and width."""
+    size = block_size if block_shape is None else block_shape
+    return space_to_batch_nd(input, np.full(2, size, np.int32), paddings, name=name)
+
+
+def batch_to_space(
+    input: Any, crops: Any, block_size: Any = None, name: str | None = None, block_shape: Any = None
+) -> Any:
+    """`tf.batch_to_space`: BatchToSpaceND with one block size for height and width."""
+    size = block_size if block_shape is None else block_shape
+    return batch_to_space_nd(input, np.full(2, size, np.int32), crops, name=name)

@@ -222,6 +222,31 @@ PROGRAMS = {
         [IMAGE],
         Pool([1, 2, 3, 1], [1, 2, 2, 1], "SAME").pool(np.max)(IMAGE),
     ),
+    "pool": (
+        lambda tf, x: tf.nn.pool(x, [2, 2], "MAX", "VALID", strides=[2, 2]),
+        [IMAGE],
+        Pool([1, 2, 2, 1], [1, 2, 2, 1], "VALID").pool(np.max)(IMAGE),
+    ),
+    "segment_mean": (
+        lambda tf, x: tf.segment_mean(x, [0, 0, 1, 1]),
+        [X],
+        np.stack([X[:2].mean(0), X[2:].mean(0)]),
+    ),
+    "unsorted_segment_mean": (
+        lambda tf, x: tf.unsorted_segment_mean(x, [1, 0, 1, 1], 2),
+        [X],
+        np.stack([X[1], X[[0, 2, 3]].mean(0)]),
+    ),
+    "space_to_depth": (
+        lambda tf, x: tf.space_to_depth(x, 2),
+        [IMAGE[:, :, :4]],
+        np.concatenate([IMAGE[:, i::2, j:4:2] for i in range(2) for j in range(2)], -1),
+    ),
+    "sparse_to_dense": (
+        lambda tf, x: tf.sparse_to_dense([[0, 1], [2, 0]], [3, 2], x),
+        [X[0, :2]],
+        np.array([[0, X[0, 0]], [0, 0], [X[0, 1], 0]], np.float32),
+    ),
     "avg_pool": (
         lambda tf, x: tf.nn.avg_pool(x, 3, 1, "SAME"),
         [IMAGE],
