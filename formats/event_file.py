@@ -1,21 +1,19 @@
-"""TensorBoard's event files: a log of `tensorflow.Event` messages.
+"""TensorBoard's event files: a log of `tensorflow.Event` messages, framed as in `tfrecord`.
 
-    uint64 length | uint32 masked CRC-32C of the length | the message | uint32 masked CRC-32C of it
-
-repeated (the TFRecord framing). The first event says the file's version. TensorBoard finds the file
-by `tfevents` in its name. Source: tensorflow/core/lib/io/record_writer.h, util/event.proto (r1.15).
+The first event says the file's version. TensorBoard finds the file by `tfevents` in its name.
+Source: tensorflow/core/util/event.proto and events_writer.cc (r1.15).
 """
 
 from __future__ import annotations
 
 import os
 import socket
-import struct
 import time
+from collections.abc import Iterator
 from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
-from . import crc, files, protos
+from . import files, protos, tfrecord
 
 _VERSION = "brain.Event:2"
 
@@ -38,8 +36,7 @@ class EventWriter:
         files.make_directory(folder, parents=True)
         name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}"
         self.path = os.path.join(folder, name)
-        with files.os_errors(self.path, "write"):
-            self._file: IO[bytes] = open(self.path, "ab")  # noqa: SIM115  closed by `close`
+        self._file = tfrecord.RecordWriter(self.path, append=True)
         self._write(protos.Event(wall_time=time.time(), file_version=_VERSION))
 
     def scalars(self, step: int, values: dict[str, float]) -> None:
@@ -65,13 +62,11 @@ class EventWriter:
 
     def flush(self) -> None:
         """Writes what is buffered."""
-        with files.os_errors(self.path, "write"):
-            self._file.flush()
+        self._file.flush()
 
     def close(self) -> None:
         """Writes what is buffered and closes the file."""
-        with files.os_errors(self.path, "write"):
-            self._file.close()
+        self._file.close()
 
     def __enter__(self) -> EventWriter:
         return self
@@ -82,11 +77,15 @@ class EventWriter:
         self.close()
 
     def _write(self, event: Any) -> None:
-        data = protos.encode(event)
-        length = struct.pack("<Q", len(data))
-        with files.os_errors(self.path, "write"):
-            self._file.write(length + _masked(length) + data + _masked(data))
+        self._file.write(protos.encode(event))
 
 
-def _masked(data: bytes) -> bytes:
-    return struct.pack("<I", crc.masked_crc32c(data))
+def read_events(path: files.Path) -> Iterator[Any]:
+    """The Event messages of a file in order.
+
+    Raises:
+        OpError: The file cannot be read.
+        DataLossError: It is damaged.
+    """
+    for offset, record in tfrecord.RecordReader(path):
+        yield protos.parse(protos.Event, record, f"the event at {offset} of {os.fspath(path)}")

@@ -1,0 +1,88 @@
+"""`tf.python_io`: TFRecord files from Python."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from ..formats import tfrecord
+from .errors import InvalidValueError
+
+__all__ = ["TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "tf_record_iterator"]
+
+
+class TFRecordCompressionType:
+    """How a TFRecord file may be compressed."""
+
+    NONE = 0
+    ZLIB = 1
+    GZIP = 2
+
+
+_NAMES = {
+    TFRecordCompressionType.NONE: "",
+    TFRecordCompressionType.ZLIB: "ZLIB",
+    TFRecordCompressionType.GZIP: "GZIP",
+}
+
+
+class TFRecordOptions:
+    """How TFRecord files are written and read.
+
+    Args:
+        compression_type: A `TFRecordCompressionType`, its name, or None.
+        compression_level: zlib's level, 0 to 9.
+        **_: Further arguments of TensorFlow's, which tune buffers; without effect here.
+
+    Raises:
+        ValueError: There is no such compression.
+    """
+
+    def __init__(self, compression_type: Any = None, compression_level: int | None = None, **_: Any) -> None:
+        if isinstance(compression_type, TFRecordOptions):
+            compression_type = compression_type.compression_type
+        self.compression_type = compression_type
+        self.compression_level = compression_level
+        self.as_compression_type()
+
+    def as_compression_type(self) -> str:
+        """`""`, `"ZLIB"` or `"GZIP"`."""
+        return self.get_compression_type_string(self.compression_type)
+
+    @classmethod
+    def get_compression_type_string(cls, options: Any) -> str:
+        """The compression that options, a compression type or its name say."""
+        if isinstance(options, TFRecordOptions):
+            return options.as_compression_type()
+        name = "" if options is None else _NAMES.get(options, options)
+        if name not in _NAMES.values():
+            raise InvalidValueError(f"Not a valid compression_type: {options!r}")
+        return str(name)
+
+
+class TFRecordWriter(tfrecord.RecordWriter):
+    """Writes a TFRecord file; a context manager.
+
+    Args:
+        path: The file, which is replaced.
+        options: A `TFRecordOptions`, a compression type, or None.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], options: Any = None) -> None:
+        level = getattr(options, "compression_level", None)
+        kind = TFRecordOptions.get_compression_type_string(options)
+        super().__init__(path, kind, -1 if level is None else level)
+
+
+def tf_record_iterator(path: str | os.PathLike[str], options: Any = None) -> Iterator[bytes]:
+    """The records of a TFRecord file in order.
+
+    Args:
+        path: The file.
+        options: A `TFRecordOptions`, a compression type, or None.
+
+    Raises:
+        DataLossError: The file is damaged.
+    """
+    return tfrecord.read_records(path, TFRecordOptions.get_compression_type_string(options))
