@@ -98,6 +98,8 @@ class Op:
     @cached_property
     def _keywords(self) -> tuple[str, ...]:
         known = {*self.definition.attrs, "node"}
+        if hasattr(self.kernel, "nin"):  # a ufunc; before NumPy 2.3 they have no signature to ask
+            return ()
         parameters = inspect.signature(self.kernel).parameters.values()
         return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name in known)
 
