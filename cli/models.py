@@ -60,6 +60,8 @@ def find(model: str) -> Located:
             return Located(model, model, None) if is_graph else Located(model, None, model)
         if files.is_file(f"{model}.meta"):
             return Located(model, f"{model}.meta", None)
+        if registry.store_directory(model) is not None:
+            return Located(model, None, model)
         raise
     if resolved.how:
         render.message(f"Using {resolved.prefix}, {resolved.how}.")

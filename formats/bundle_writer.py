@@ -95,7 +95,7 @@ def _check_entries(entries: list[Entry], shards: int) -> None:
     """Everything that can be known to be wrong before a byte is written."""
     if shards < 1:
         raise InvalidValueError(f"A checkpoint has at least one data file, not {shards}.", shards=shards)
-    unwritable = [why for entry in entries if (why := check_writable(entry.dtype, entry.name))]
+    unwritable = [why for entry in entries if (why := check_writable(entry.dtype, entry.name, variants=True))]
     if unwritable:
         raise InvalidTypeError(
             f"A checkpoint cannot hold these tensors, whose values are objects:{bullets(unwritable)}",

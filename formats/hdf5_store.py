@@ -10,8 +10,8 @@ checkpoint would have. Strings are stored padded to the longest one's length, or
 something or wastes much, as bytes in a checkpoint's encoding with `sgtool_dtype` and `sgtool_shape`.
 Nothing is stored in variable-length elements: the heap that holds those is the one part of HDF5
 without checksums, and a damaged one can send the library into an endless loop. Other metadata has
-checksums, since the file format is that of HDF5 1.8. Files of others (Keras weights) are read too:
-every dataset by its path.
+checksums, since the file format is that of HDF5 1.8. Files of others are read too: the weights in
+Keras's by their names (`keras_weights.py`), every other dataset by its path.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from . import dtypes, files
+from . import dtypes, files, keras_weights
 from .entry import Entry
 from .errors import (
     DataLossError,
@@ -69,6 +69,7 @@ class Hdf5Store(Store):
         path: The file.
         meta_graph: The serialized MetaGraphDef kept with them, or None.
         skipped: Datasets that are not tensors, and why.
+        about: What Keras says of a file that it wrote (versions, `model_config`), JSON-ready.
     """
 
     def __init__(self, path: str) -> None:
@@ -91,6 +92,8 @@ class Hdf5Store(Store):
         import h5py
 
         found: list[Any] = []
+        named = keras_weights.weight_names(self._file)
+        self.about: dict[str, Any] = keras_weights.about(self._file)
         self._file.visititems(lambda _, node: found.append(node) if isinstance(node, h5py.Dataset) else None)
         entries: dict[str, Entry] = {}
         for dataset in found:
@@ -98,7 +101,7 @@ class Hdf5Store(Store):
                 if _dtype_of(dataset, {})[0] is not None:
                     self.meta_graph = dataset[...].tobytes()
                 continue
-            entry = self._entry(dataset)
+            entry = self._entry(dataset, named.get(dataset.name))
             if entry is not None:
                 if entry.name in entries:
                     raise DataLossError(
@@ -107,13 +110,13 @@ class Hdf5Store(Store):
                 entries[entry.name] = entry
         return entries
 
-    def _entry(self, dataset: Any) -> Entry | None:
+    def _entry(self, dataset: Any, weight: str | None) -> Entry | None:
         attributes = dataset.attrs
         path = dataset.name
         if "sgtool_name" in attributes:
             name = bytes(attributes["sgtool_name"]).decode("utf-8", "surrogateescape")
         else:
-            name = path.removeprefix("/").removesuffix(":0")
+            name = weight or path.removeprefix("/").removesuffix(":0")
         info, why = _dtype_of(dataset, attributes)
         if info is None:
             self.skipped[name] = why

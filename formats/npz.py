@@ -15,13 +15,11 @@ Source: NumPy's NEP 1, PKWARE's APPNOTE.
 from __future__ import annotations
 
 import json
-import math
 import os
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from . import dtypes, files
@@ -34,6 +32,7 @@ from .errors import (
     UnimplementedError,
     bullets,
 )
+from .npy import NpyHeader, read_npy_header
 from .registry import Format
 from .store import Store
 from .tensor_bytes import check_writable, decode_tensor, encode_tensor, flat_bytes, size_problem, values_of
@@ -133,43 +132,15 @@ class NpzStore(Store):
         nbytes = info.file_size - header.start
         return Entry(name, dtype, header.shape, nbytes, where, lambda: self._read_npy(info, header))
 
-    def _header(self, info: zipfile.ZipInfo) -> _Header | str:
+    def _header(self, info: zipfile.ZipInfo) -> NpyHeader | str:
         """The array header of a member, or why it cannot be read as a tensor."""
-        import numpy as np
-
         with self._zip.open(info) as member:
-            version = np.lib.format.read_magic(member)
-            if version == (1, 0):
-                shape, fortran, dtype = np.lib.format.read_array_header_1_0(member)
-            elif version == (2, 0):
-                shape, fortran, dtype = np.lib.format.read_array_header_2_0(member)
-            else:
-                return f"it is of version {version} of NumPy's format"
-            start = member.tell()
-        if dtype.hasobject:
-            return "it is pickled Python objects, which are not read: a pickle can run any code"
-        if dtype.kind not in "USbiufc" or (dtype.itemsize > 16 and dtype.kind not in "US"):
-            return f"it is of NumPy dtype {dtype}, which TensorFlow does not have"
-        if any(size < 0 for size in shape) or math.prod(shape) * dtype.itemsize != info.file_size - start:
-            raise DataLossError(
-                f"{self.path} is damaged: member {info.filename} declares shape {list(shape)} and dtype "
-                f"{dtype}, {math.prod(shape) * dtype.itemsize} bytes, but holds {info.file_size - start}.",
-                member=info.filename,
-            )
-        return _Header(shape, bool(fortran), dtype, start)
+            return read_npy_header(member, info.file_size, f"{self.path}, member {info.filename},")
 
-    def _read_npy(self, info: zipfile.ZipInfo, header: _Header) -> np.ndarray[Any, Any]:
-        import numpy as np
-
+    def _read_npy(self, info: zipfile.ZipInfo, header: NpyHeader) -> np.ndarray[Any, Any]:
         with _zip_errors(self.path, info.filename):
             data = self._zip.read(info)
-        array = np.frombuffer(data, header.dtype, offset=header.start)
-        array = array.reshape(header.shape, order="F" if header.fortran else "C")
-        if header.dtype.kind in "US":
-            strings = np.empty(array.shape, object)
-            strings[...] = np.strings.encode(array, "utf-8") if header.dtype.kind == "U" else array
-            return strings
-        return array.astype(header.dtype.newbyteorder("="), copy=False)
+        return header.array(memoryview(data)[header.start :])
 
     def _raw_entry(
         self, info: zipfile.ZipInfo, name: str, dtype: dtypes.DTypeInfo, shape: tuple[int, ...], crc: int
@@ -192,16 +163,6 @@ class NpzStore(Store):
 
         where = f"{os.path.basename(self.path)}, member {info.filename}"
         return Entry(name, dtype, shape, info.file_size, where, read)
-
-
-@dataclass(frozen=True, slots=True)
-class _Header:
-    """A .npy header, and where the elements start behind it."""
-
-    shape: tuple[int, ...]
-    fortran: bool
-    dtype: Any
-    start: int
 
 
 def write_npz(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | None = None) -> None:

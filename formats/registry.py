@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from . import files, sniff
-from .errors import InvalidValueError, UnimplementedError
+from .errors import InvalidValueError, MissingFileError, UnimplementedError
 
 if TYPE_CHECKING:
     from .checkpoint_state import ResolvedCheckpoint
@@ -32,6 +32,7 @@ class Format:
         read: `read(path)`.
         write: `write(path, message)` for a graph, `write(path, entries, meta_graph=None)` for a
             store, or None.
+        matches_directory: Whether a directory (its path) is one; None for formats that are files.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Format:
     kind: str
     read: Callable[..., Any]
     write: Callable[..., Any] | None
+    matches_directory: Callable[[str], bool] | None = None
 
 
 @cache
@@ -80,6 +82,8 @@ def detect(path: files.Path) -> Format:
 def open_store(path: files.Path) -> Mapping[str, Entry]:
     """The variables in a checkpoint (any form of its path) or another store, as lazy entries by name.
 
+    In a checkpoint that TensorFlow 2 wrote, variables are found by their names as well as by its keys.
+
     Raises:
         MissingFileError: Neither a file nor a checkpoint; lists what was looked for.
         UnimplementedError: A file, but no store of variables.
@@ -93,7 +97,23 @@ def open_store(path: files.Path) -> Mapping[str, Entry]:
         if format is not None:
             store: Mapping[str, Entry] = format.read(name)
             return store
-    return open_checkpoint(checkpoint_state.resolve_prefix(name))
+    try:
+        resolved = checkpoint_state.resolve_prefix(name)
+    except MissingFileError:
+        folder = store_directory(name)
+        if folder is None:
+            raise
+        opened: Mapping[str, Entry] = folder.read(name)
+        return opened
+    return open_checkpoint(resolved)
+
+
+def store_directory(path: files.Path) -> Format | None:
+    """The format of a directory that is a store of variables and no checkpoint, or None."""
+    name = files.location(path)
+    if not files.is_directory(name):
+        return None
+    return next((one for one in formats() if one.matches_directory and one.matches_directory(name)), None)
 
 
 def open_checkpoint(resolved: ResolvedCheckpoint) -> Mapping[str, Entry]:
@@ -107,7 +127,7 @@ def write_store(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | 
     """Writes entries in the format that the suffix of `path` names, else as a checkpoint with that prefix.
 
     Args:
-        path: `NAME.h5`, `NAME.hdf5`, `NAME.npz`, or a checkpoint prefix.
+        path: `NAME.h5`, `NAME.hdf5`, `NAME.npz`, `NAME.safetensors`, or a checkpoint prefix.
         entries: What to write, in this order; each is read once, when its turn comes.
         meta_graph: A serialized MetaGraphDef to keep with them (beside a checkpoint: `PREFIX.meta`).
 
@@ -125,7 +145,7 @@ def write_store(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | 
     if chosen is None and named:
         raise InvalidValueError(
             f"{name}: the suffix is of a {named[0].name} file, which cannot hold variables; "
-            "use .h5, .npz, or a checkpoint prefix without suffix.",
+            "use .h5, .npz, .safetensors, or a checkpoint prefix without suffix.",
             path=name,
         )
     chosen = chosen or by_prefix

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from . import checkpoint_state, dtypes, files, object_graph, registry
 from .checkpoint_state import ResolvedCheckpoint
 from .collection_items import VARIABLE_COLLECTIONS, collection_items, variable_defs
-from .errors import InvalidValueError, OpError
+from .errors import InvalidValueError, MissingFileError, OpError
 from .graph_facts import GraphFacts, as_list, dtype_name, graph_facts, node_shape
 from .saved_variables import restored_by_function
 from .tensor_proto import shape_from_proto
@@ -57,7 +57,13 @@ def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
         format = registry.detect(name)
         if format.kind == "store":
             return _summarise_foreign(name, format)
-    resolved = checkpoint_state.resolve_prefix(name)
+    try:
+        resolved = checkpoint_state.resolve_prefix(name)
+    except MissingFileError:
+        folder = registry.store_directory(name)
+        if folder is None:
+            raise
+        return _summarise_foreign(name, folder)
     return _summarise_checkpoint(resolved)
 
 
@@ -166,18 +172,19 @@ def _summarise_checkpoint(resolved: ResolvedCheckpoint) -> Summary:
 
 
 def _summarise_foreign(name: str, format: registry.Format) -> Summary:
-    """An HDF5 or npz store, with the graph in it if it keeps one."""
+    """Another store than a checkpoint, with the graph in it if it keeps one."""
     from . import graph_file
 
-    store = format.read(name)
+    store: Any = format.read(name)
     summary: Summary = {"format": format.name, "path": name}
     if getattr(store, "meta_graph", None):
         graph = graph_file.decode_graph(store.meta_graph, f"the graph in {name}")
         summary = summarise_graph(graph, store) | summary
     else:
         summary |= summarise_store(store)
-    skipped = getattr(store, "skipped", None)
-    return summary | ({"skipped": dict(skipped)} if skipped else {})
+    if getattr(store, "about", None):
+        summary["about"] = store.about
+    return summary | ({"skipped": dict(store.skipped)} if store.skipped else {})
 
 
 def _of_graph(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None) -> Summary:

@@ -2,10 +2,13 @@
 
     numbers   the elements, little-endian, in C order; bool, int4 and uint4 take a byte each
     strings   varint length*, fixed32 masked crc32c of the lengths, the strings one after another
+    variants  (varint length, serialized VariantTensorDataProto, fixed32 masked crc32c so far)*
 
 The checksum of the lengths runs over each as a little-endian uint32 (uint64 where it does not fit),
 not over the varints; the checksum of a string tensor goes on from there over those 4 bytes and the
-strings. Source: TensorFlow's `tensor_bundle.cc`.
+strings. That of variants runs over each length as a uint64, the message and the checksum stored behind
+it. A big-endian machine writes numbers, the lengths in checksums, and the checksum between lengths and
+strings in its own order; there TensorFlow refuses variants. Source: TensorFlow's `tensor_bundle.cc`.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import math
 import struct
 from typing import TYPE_CHECKING, Any
 
+from . import protos
 from .crc import crc32c, mask
 from .dtypes import DTypeInfo
 from .errors import DataLossError, InvalidValueError, UnimplementedError
@@ -28,6 +32,9 @@ def encode_tensor(array: np.ndarray[Any, Any], info: DTypeInfo) -> tuple[Any, in
     """The bytes of an array (bytes, or a flat uint8 view without a copy) and their masked checksum."""
     if info.kind == "string":
         data, crc = _encode_strings(list(map(as_bytes, array.reshape(-1).tolist())))
+        return data, mask(crc)
+    if info.kind == "handle":
+        data, crc = _encode_variants(array.reshape(-1).tolist())
         return data, mask(crc)
     flat = flat_bytes(array, info)
     return flat, mask(crc32c(flat))
@@ -66,14 +73,18 @@ def decode_tensor(
 
     Raises:
         DataLossError: Wrong checksum, or garbled strings.
-        UnimplementedError: A dtype whose elements are objects of TensorFlow's.
+        UnimplementedError: A resource, or variants of a big-endian machine.
     """
-    if info.kind == "handle":
+    if info.name == "resource" or (info.kind == "handle" and big_endian):
+        order = " of a big-endian machine" if big_endian else ""
         raise UnimplementedError(
-            f"{what} is of dtype {info.name}; its values cannot be read.", dtype=info.name
+            f"{what} is of dtype {info.name}{order}; its values cannot be read.", dtype=info.name
         )
+    elements: list[Any] = []
     if info.kind == "string":
-        strings, computed = _decode_strings(data, math.prod(shape), what)
+        elements, computed = _decode_strings(data, math.prod(shape), what, ">" if big_endian else "<")
+    elif info.kind == "handle":
+        elements, computed = _decode_variants(data, math.prod(shape), what)
     else:
         computed = crc32c(data)
     if mask(computed) != crc:
@@ -83,11 +94,21 @@ def decode_tensor(
             stored=crc,
             calculated=mask(computed),
         )
-    if info.kind == "string":
-        return object_array(strings).reshape(shape)
-    if data.ctypes.data % info.numpy.alignment:
-        data = data.copy()
-    array = data.view(info.numpy)
+    if info.kind in ("string", "handle"):
+        return object_array(elements).reshape(shape)
+    return array_of_bytes(data, info, shape, big_endian)
+
+
+def array_of_bytes(
+    data: Any, info: DTypeInfo, shape: tuple[int, ...], big_endian: bool = False
+) -> np.ndarray[Any, Any]:
+    """The array whose elements are `data` (a buffer of exactly their bytes); a view where it is aligned."""
+    import numpy as np
+
+    flat = np.frombuffer(data, np.uint8)
+    if flat.ctypes.data % info.numpy.alignment:
+        flat = flat.copy()
+    array = flat.view(info.numpy)
     if big_endian == _little() and info.numpy.itemsize > 1:
         array = array.byteswap()
     return array.reshape(shape)
@@ -99,6 +120,8 @@ def size_problem(info: DTypeInfo, shape: tuple[int, ...], size: int) -> str | No
     if info.size is None:
         if info.kind == "string" and size < count + 4:
             return f"stored size {size}; expected at least {count + 4} for {count} strings"
+        if info.name == "variant" and size < 5 * count:
+            return f"stored size {size}; expected at least {5 * count} for {count} variants"
         return None
     expected = count * info.size
     return None if size == expected else f"stored size {size}; expected size {expected}"
@@ -113,29 +136,68 @@ def _encode_strings(strings: list[bytes]) -> tuple[bytes, int]:
     return data, crc32c(body, crc32c(stored, crc))
 
 
-def _fixed_lengths(sizes: list[int]) -> bytes:
+def _fixed_lengths(sizes: list[int], order: str = "<") -> bytes:
     if max(sizes, default=0) <= 0xFFFFFFFF:
-        return struct.pack(f"<{len(sizes)}I", *sizes)
-    return b"".join(struct.pack("<I" if size <= 0xFFFFFFFF else "<Q", size) for size in sizes)
+        return struct.pack(f"{order}{len(sizes)}I", *sizes)
+    return b"".join(struct.pack(f"{order}{'I' if size <= 0xFFFFFFFF else 'Q'}", size) for size in sizes)
 
 
-def _decode_strings(array: np.ndarray[Any, Any], count: int, what: str) -> tuple[list[bytes], int]:
-    """The strings and the unmasked checksum of them all."""
+def _length(data: bytes, at: int, what: str) -> tuple[int, int]:
+    """A length as a varint, and where the next byte is."""
+    size = shift = 0
+    while True:
+        if at >= len(data) or shift > 63:
+            raise DataLossError(
+                f"{what} is damaged: the lengths of its elements do not end within {len(data)} bytes."
+            )
+        byte = data[at]
+        at += 1
+        size |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return size, at
+
+
+def _encode_variants(messages: list[Any]) -> tuple[bytes, int]:
+    parts, crc = [], 0
+    for message in messages:
+        body = protos.encode(message)
+        crc = crc32c(body, crc32c(struct.pack("<Q", len(body)), crc))
+        stored = struct.pack("<I", mask(crc))
+        crc = crc32c(stored, crc)
+        parts += [encode_varint(len(body)), body, stored]
+    return b"".join(parts), crc
+
+
+def _decode_variants(array: np.ndarray[Any, Any], count: int, what: str) -> tuple[list[Any], int]:
+    """The VariantTensorDataProto messages and the unmasked checksum of them all."""
+    data = array.tobytes()
+    messages, at, crc = [], 0, 0
+    for number in range(count):
+        size, at = _length(data, at, what)
+        end = at + size
+        if end + 4 > len(data):
+            raise DataLossError(f"{what} is damaged: element {number} does not end within {len(data)} bytes.")
+        body, stored = data[at:end], data[end : end + 4]
+        crc = crc32c(body, crc32c(struct.pack("<Q", size), crc))
+        if stored != struct.pack("<I", mask(crc)):
+            raise DataLossError(f"{what} is damaged: element {number} does not match its checksum.")
+        crc = crc32c(stored, crc)
+        messages.append(protos.parse(protos.VariantTensorDataProto, body, f"{what}, element {number},"))
+        at = end + 4
+    if at != len(data):
+        raise DataLossError(f"{what} is damaged: {len(data) - at} bytes follow its last element.")
+    return messages, crc
+
+
+def _decode_strings(
+    array: np.ndarray[Any, Any], count: int, what: str, order: str
+) -> tuple[list[bytes], int]:
+    """The strings and the unmasked checksum of them all; `order` is the writer's, as `struct` has it."""
     data = array.tobytes()
     sizes, at = [], 0
     for _ in range(count):
-        size = shift = 0
-        while True:
-            if at >= len(data) or shift > 63:
-                raise DataLossError(
-                    f"{what} is damaged: the lengths of its strings do not end within {len(data)} bytes."
-                )
-            byte = data[at]
-            at += 1
-            size |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                break
+        size, at = _length(data, at, what)
         sizes.append(size)
     start = at + 4
     if start + sum(sizes) != len(data):
@@ -143,8 +205,8 @@ def _decode_strings(array: np.ndarray[Any, Any], count: int, what: str) -> tuple
             f"{what} is damaged: its strings take {sum(sizes)} bytes by their lengths, but "
             f"{len(data) - start} are there."
         )
-    crc = crc32c(_fixed_lengths(sizes))
-    (stored,) = struct.unpack_from("<I", data, at)
+    crc = crc32c(_fixed_lengths(sizes, order))
+    (stored,) = struct.unpack_from(f"{order}I", data, at)
     if stored != mask(crc):
         raise DataLossError(
             f"{what} is damaged: the lengths of its strings do not match their checksum "
@@ -160,9 +222,10 @@ def _decode_strings(array: np.ndarray[Any, Any], count: int, what: str) -> tuple
     return strings, crc
 
 
-def check_writable(info: DTypeInfo, name: str) -> str | None:
-    """Why a tensor of this dtype cannot be stored, or None."""
-    return f"{name} ({info.name})" if info.kind == "handle" else None
+def check_writable(info: DTypeInfo, name: str, variants: bool = False) -> str | None:
+    """Which tensor of a dtype cannot be stored, or None; `variants` says whether variants can."""
+    storable = info.kind != "handle" or (variants and info.name == "variant")
+    return None if storable else f"{name} ({info.name})"
 
 
 def values_of(entry: Any) -> np.ndarray[Any, Any]:

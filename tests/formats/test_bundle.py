@@ -191,6 +191,7 @@ def test_index_claims_are_checked(tmp_path: Path) -> None:
         dtype=protos.BundleEntryProto(dtype=77),
         shard=protos.BundleEntryProto(dtype=1, size=4, shard_id=5),
         variant=protos.BundleEntryProto(dtype=21),
+        resource=protos.BundleEntryProto(dtype=20),
     )
     (tmp_path / f"m{DATA}").write_bytes(b"12345678")
     opened = open_bundle(tmp_path / "m")
@@ -202,8 +203,10 @@ def test_index_claims_are_checked(tmp_path: Path) -> None:
         opened["dtype"].read()
     with pytest.raises(DataLossError, match="data file 5 of 1"):
         opened["shard"].read()
-    with pytest.raises(UnimplementedError, match="variant"):
+    with pytest.raises(DataLossError, match="expected at least 5 for 1 variants"):
         opened["variant"].read()
+    with pytest.raises(UnimplementedError, match="resource"):
+        opened["resource"].read()
     write_index(
         tmp_path / "f", protos.BundleHeaderProto(num_shards=1, version=protos.VersionDef(min_consumer=2))
     )

@@ -1,0 +1,85 @@
+"""Keras's HDF5 files: which dataset is which weight. Weight files and whole models, Keras 1.2 to 2.x.
+
+    /, or /model_weights of a whole model      attribute layer_names: its layers in order
+        <layer>                                attribute weight_names: its weights in order
+            <weight name>                      the dataset, often below groups that repeat a scope
+    /optimizer_weights                         attribute weight_names (whole models)
+    attributes of the whole model              model_config, training_config (JSON), keras_version, backend
+
+A list that is too long for one attribute is spread over `layer_names0`, `layer_names1`, ...
+Source: the HDF5 format of Keras's `save_weights` and `save`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+_MODEL_WEIGHTS = "model_weights"
+_OPTIMIZER_WEIGHTS = "optimizer_weights"
+_ABOUT = ("keras_version", "backend")
+_CONFIGURATIONS = ("model_config", "training_config")
+
+
+def weight_names(file: Any) -> dict[str, str]:
+    """The name of each weight (without `:0`) by the path of its dataset; empty for other HDF5 files.
+
+    A name that several layers use (nested models, Keras 3 writes `kernel` everywhere) gets its layer
+    in front.
+
+    Args:
+        file: An open `h5py.File`.
+    """
+    import h5py
+
+    root = file.get(_MODEL_WEIGHTS, file)
+    layers = _names(root.attrs, "layer_names") if isinstance(root, h5py.Group) else []
+    groups = [(layer, root.get(layer)) for layer in layers]
+    found = []  # (dataset path, layer, name)
+    for layer, group in [*groups, (_OPTIMIZER_WEIGHTS, file.get(_OPTIMIZER_WEIGHTS))]:
+        if isinstance(group, h5py.Group):
+            for name in _names(group.attrs, "weight_names"):
+                dataset = group.get(name)
+                if isinstance(dataset, h5py.Dataset):
+                    found.append((dataset.name, layer, name.removesuffix(":0")))
+    counts = Counter(name for _, _, name in found)
+    return {path: name if counts[name] == 1 else f"{layer}/{name}" for path, layer, name in found}
+
+
+def about(file: Any) -> dict[str, Any]:
+    """What a file says of itself, JSON-ready: `keras_version`, `backend`, `model_config`, `training_config`.
+
+    A configuration that is no JSON is left out.
+
+    Args:
+        file: An open `h5py.File`.
+    """
+    found: dict[str, Any] = {}
+    for place in (file, file.get(_MODEL_WEIGHTS, file)):
+        for key in _ABOUT:
+            if key in place.attrs:
+                found.setdefault(key, _text(place.attrs[key]))
+    for key in _CONFIGURATIONS:
+        if key in file.attrs:
+            try:
+                found[key] = json.loads(_text(file.attrs[key]))
+            except ValueError:
+                continue
+    return found
+
+
+def _names(attributes: Any, key: str) -> list[str]:
+    """A list of names, which may be spread over several attributes."""
+    if key in attributes:
+        return [_text(one) for one in attributes[key]]
+    names: list[str] = []
+    number = 0
+    while f"{key}{number}" in attributes:
+        names += [_text(one) for one in attributes[f"{key}{number}"]]
+        number += 1
+    return names
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

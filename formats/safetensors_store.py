@@ -1,0 +1,237 @@
+"""The safetensors store: a JSON header and the tensors' bytes, through the library of that name.
+
+    fixed64 length of the header | JSON {name: {"dtype", "shape", "data_offsets"}} | bytes, without gaps
+
+The library checks the header; the bytes of a tensor are mapped, since it has no arrays for float8. It
+has no strings, quantized types, complex128 or 4-bit integers: a writer lists what it cannot hold. The
+MetaGraphDef is kept in base64 in the header's metadata, under `sgtool_meta_graph`. No checksums.
+Needs the extra `safetensors`. Source: the format's description in huggingface/safetensors.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import os
+import tempfile
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from . import dtypes, files
+from .entry import Entry
+from .errors import DataLossError, InvalidTypeError, InvalidValueError, MissingExtraError, bullets
+from .registry import Format
+from .store import Store
+from .tensor_bytes import array_of_bytes, values_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_META_GRAPH = "sgtool_meta_graph"
+_LENGTH = 8
+_HEADER_LIMIT = 100_000_000
+"""Bytes that the library lets a header have."""
+_DTYPES = {
+    "BOOL": "bool",
+    "U8": "uint8",
+    "I8": "int8",
+    "F8_E5M2": "float8_e5m2",
+    "F8_E4M3": "float8_e4m3fn",
+    "I16": "int16",
+    "U16": "uint16",
+    "F16": "float16",
+    "BF16": "bfloat16",
+    "I32": "int32",
+    "U32": "uint32",
+    "F32": "float32",
+    "I64": "int64",
+    "U64": "uint64",
+    "F64": "float64",
+    "C64": "complex64",
+}
+_WRITABLE = frozenset(_DTYPES.values())
+
+
+def open_safetensors(path: files.Path) -> SafetensorsStore:
+    """Opens a safetensors file and reads its header.
+
+    Raises:
+        MissingFileError: No such file.
+        MissingExtraError: The library is not installed.
+        DataLossError: The header is damaged, or bytes are missing.
+    """
+    return SafetensorsStore(files.location(path))
+
+
+class SafetensorsStore(Store):
+    """The tensors in a safetensors file by name, sorted.
+
+    Attributes:
+        path: The file.
+        meta_graph: The serialized MetaGraphDef kept with them, or None.
+        skipped: Tensors of dtypes that TensorFlow does not have.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = self.where = path
+        self.skipped = {}
+        self.meta_graph: bytes | None = None
+        content = files.open_content(path)
+        start = _LENGTH + int.from_bytes(content.bytes(0, _LENGTH), "little")
+        entries: dict[str, Entry] = {}
+        metadata, rows = _header(path, content, start)
+        for name, stored, shape, size in rows:
+            if stored not in _DTYPES:
+                self.skipped[name] = f"it is of dtype {stored}, which TensorFlow does not have"
+            else:
+                entries[name] = _entry(path, content, name, dtypes.from_name(_DTYPES[stored]), shape, start)
+            start += size
+        if _META_GRAPH in metadata:
+            try:
+                self.meta_graph = base64.b64decode(metadata[_META_GRAPH], validate=True)
+            except binascii.Error as error:
+                raise DataLossError(f"{path} is damaged: its graph is not base64: {error}.") from error
+        self._entries = dict(sorted(entries.items()))
+
+
+def _header(
+    path: str, content: files.Content, start: int
+) -> tuple[dict[str, str], list[tuple[str, str, tuple[int, ...], int]]]:
+    """The metadata, and (name, dtype, shape, bytes) of each tensor in the order of their bytes."""
+    library = _library(path)
+    if start > min(content.size, _HEADER_LIMIT):
+        raise DataLossError(
+            f"{path} is damaged or not a safetensors file: it says that its header ends at byte {start}, "
+            f"but has {content.size}.",
+            path=path,
+        )
+    head = content.bytes(0, start)
+    # The library opens local files only: of a remote one it gets the header, and the length by a hole.
+    with tempfile.NamedTemporaryFile(suffix=".safetensors") as copy:
+        if files.is_remote(path):
+            copy.write(head)
+            copy.truncate(content.size)
+            copy.flush()
+        try:
+            with library.safe_open(copy.name if files.is_remote(path) else path, framework="np") as opened:
+                rows = []
+                for name in opened.offset_keys():
+                    about = opened.get_slice(name)
+                    shape = tuple(map(int, about.get_shape()))
+                    rows.append((name, str(about.get_dtype()), shape, 0))
+                metadata = dict(opened.metadata() or {})
+        except (library.SafetensorError, ValueError, OverflowError, OSError) as error:
+            raise DataLossError(
+                f"{path} is damaged or not a safetensors file: {error}.", path=path
+            ) from error
+    return metadata, [(name, dtype, shape, _size(dtype, shape)) for name, dtype, shape, _ in rows]
+
+
+def _size(stored: str, shape: tuple[int, ...]) -> int:
+    """Bytes of a tensor: the number in a dtype's name is that of its bits."""
+    digits = "".join(one for one in stored.partition("_")[0] if one.isdigit())
+    return math.prod(shape) * int(digits or 8) // 8
+
+
+def _entry(
+    path: str, content: files.Content, name: str, info: dtypes.DTypeInfo, shape: tuple[int, ...], start: int
+) -> Entry:
+    nbytes = math.prod(shape) * (info.size or 0)
+    where = f"{os.path.basename(path)}, bytes {start} to {start + nbytes}"
+
+    def read() -> np.ndarray[Any, Any]:
+        return array_of_bytes(content.view(start, nbytes), info, shape)
+
+    return Entry(name, info, shape, nbytes, where, read)
+
+
+def write_safetensors(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | None = None) -> None:
+    """Writes entries to a safetensors file, atomically; all values are in memory at once.
+
+    Args:
+        path: The file.
+        entries: What to write.
+        meta_graph: A serialized MetaGraphDef to keep with them.
+
+    Raises:
+        InvalidTypeError: Entries of dtypes that the format does not have; lists all of them.
+        InvalidValueError: Two entries of one name.
+        MissingExtraError: The library is not installed.
+        OpError: The file cannot be written, or an entry not read; the old file stays.
+    """
+    import numpy as np
+
+    library = _library(os.fspath(path))
+    pending = list(entries)
+    unwritable = [f"{e.name} ({e.dtype.name})" for e in pending if e.dtype.name not in _WRITABLE]
+    if unwritable:
+        raise InvalidTypeError(
+            f"A safetensors file cannot hold these tensors, whose dtypes it does not have:"
+            f"{bullets(unwritable)}\nLeave them out, or use .h5, .npz or a checkpoint.",
+            names=unwritable,
+        )
+    names = [entry.name for entry in pending]
+    odd = sorted({name for name in names if names.count(name) > 1})
+    if odd:
+        raise InvalidValueError(f"These names come twice:{bullets(odd)}", names=odd)
+    odd = [name for name in names if name == "__metadata__" or not _is_text(name)]
+    if odd:
+        raise InvalidValueError(
+            f"A safetensors file cannot hold these names:{bullets(list(map(repr, odd)))}", names=odd
+        )
+    metadata = {} if meta_graph is None else {_META_GRAPH: base64.b64encode(meta_graph).decode()}
+    arrays = {entry.name: np.asarray(values_of(entry), entry.dtype.numpy, order="C") for entry in pending}
+    with files.atomic_files() as replacement:
+        temporary = replacement.reserve(path)
+        try:
+            library.save_file(arrays, temporary, metadata=metadata or None)
+        except library.SafetensorError as error:
+            raise InvalidValueError(f"{path} cannot be written as safetensors: {error}") from error
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class _Library:
+    """What is used of the library."""
+
+    def __init__(self) -> None:
+        import safetensors
+        import safetensors.numpy
+
+        self.safe_open: Any = safetensors.safe_open
+        self.SafetensorError: Any = safetensors.SafetensorError
+        self.save_file: Any = safetensors.numpy.save_file
+
+
+def _library(path: str) -> _Library:
+    try:
+        return _Library()
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{path} is a safetensors file; those need the safetensors library. "
+            "Install it: pip install 'sgtool[safetensors]'.",
+            path=path,
+            extra="safetensors",
+        ) from error
+
+
+def _matches(head: bytes, tail: bytes, path: str) -> bool:
+    length = int.from_bytes(head[:_LENGTH], "little")
+    return 2 <= length <= _HEADER_LIMIT and head[_LENGTH : _LENGTH + 2] in (b'{"', b"{}")
+
+
+FORMAT = Format(
+    name="safetensors",
+    suffixes=(".safetensors",),
+    matches=_matches,
+    kind="store",
+    read=open_safetensors,
+    write=write_safetensors,
+)
