@@ -61,7 +61,6 @@ def _register_variables() -> None:
     for key, kind in (
         (GraphKeys.COND_CONTEXT, "CondContextDef"),
         (GraphKeys.WHILE_CONTEXT, "WhileContextDef"),
-        (GraphKeys.QUEUE_RUNNERS, "QueueRunnerDef"),
     ):
         register_proto_function(key, kind, None, lambda message: message)
 

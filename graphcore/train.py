@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from ..formats.event_file import read_events as summary_iterator
 from .checkpoint_reader import NewCheckpointReader, list_variables, load_checkpoint, load_variable
+from .coordinator import Coordinator, LooperThread
 from .meta_graph import register_proto_function
 from .optimizers.adam import AdamOptimizer
 from .optimizers.gradient_descent import GradientDescentOptimizer
 from .optimizers.momentum import MomentumOptimizer
 from .optimizers.optimizer import Optimizer
+from .queue_runner import QueueRunner, add_queue_runner, start_queue_runners
 from .saver import (
     Saver,
     checkpoint_exists,
@@ -28,11 +33,15 @@ from .variable_scope import (
 
 __all__ = [
     "AdamOptimizer",
+    "Coordinator",
     "GradientDescentOptimizer",
+    "LooperThread",
     "MomentumOptimizer",
     "NewCheckpointReader",
     "Optimizer",
+    "QueueRunner",
     "Saver",
+    "add_queue_runner",
     "checkpoint_exists",
     "create_global_step",
     "export_meta_graph",
@@ -48,5 +57,31 @@ __all__ = [
     "load_variable",
     "register_proto_function",
     "remove_checkpoint",
+    "start_queue_runners",
+    "summary_iterator",
     "update_checkpoint_state",
 ]
+
+# Messages are made when they are first asked for: importing protobuf takes longer than all else here.
+_MESSAGES = frozenset(
+    {
+        "BytesList",
+        "Example",
+        "Feature",
+        "FeatureList",
+        "FeatureLists",
+        "Features",
+        "FloatList",
+        "Int64List",
+        "SequenceExample",
+    }
+)
+
+
+def __getattr__(name: str) -> Any:
+    """The message class `tf.train.<name>`."""
+    if name not in _MESSAGES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ..formats import protos
+
+    return getattr(protos, name)

@@ -26,7 +26,7 @@ MAY_IMPORT = {
 GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "compat", "dead", "stacks", "run_metadata", "kernels"),
     ("dtypes", "shapes", "device"),
-    ("tensor_shape", "resources"),
+    ("tensor_shape", "resources", "queues", "readers"),
     ("attr_value",),
     ("op_def", "shape_inference"),
     ("registry",),
@@ -34,7 +34,7 @@ GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
     ("graph",),
     ("default", "fetches"),
     ("convert", "random_seed"),
-    ("op", "importer", "indexed_slices"),
+    ("op", "importer", "indexed_slices", "sparse_tensor"),
     ("ops",),
     ("gradients", "compiler", "conditional"),
     ("session",),

@@ -1,0 +1,39 @@
+"""`tf.io`: files, records, serialized data and queues."""
+
+from __future__ import annotations
+
+from .ops.data_flow import PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
+from .ops.io import read_file, write_file
+from .ops.parsing import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    VarLenFeature,
+    decode_csv,
+    decode_raw,
+    parse_example,
+    parse_single_example,
+)
+from .ops.string import decode_base64, encode_base64
+from .python_io import TFRecordCompressionType, TFRecordOptions, TFRecordWriter, tf_record_iterator
+
+__all__ = [
+    "FixedLenFeature",
+    "FixedLenSequenceFeature",
+    "PaddingFIFOQueue",
+    "PriorityQueue",
+    "QueueBase",
+    "RandomShuffleQueue",
+    "TFRecordCompressionType",
+    "TFRecordOptions",
+    "TFRecordWriter",
+    "VarLenFeature",
+    "decode_base64",
+    "decode_csv",
+    "decode_raw",
+    "encode_base64",
+    "parse_example",
+    "parse_single_example",
+    "read_file",
+    "tf_record_iterator",
+    "write_file",
+]

@@ -1,0 +1,562 @@
+"""Decoding serialized examples, raw bytes and lines of CSV, and `tf.parse_example` and its kin."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...formats import protos
+from ..convert import constant, convert_to_tensor
+from ..default import name_scope
+from ..dtypes import DType, as_dtype, string
+from ..errors import DataLossError, InvalidArgumentError, InvalidValueError
+from ..op import op, raw_ops
+from ..shapes import Shape, format_shape, num_elements, with_rank
+from ..sparse_tensor import SparseTensor
+from ..tensor_shape import TensorShape
+from .string import parse_number
+
+_NO_GRAD = "serialized data is not differentiable"
+_LISTS = {"bytes_list": "string", "float_list": "float32", "int64_list": "int64"}
+_NAMES = {"float32": "float", "int64": "int64", "string": "string"}
+_FEATURE_TYPES = "{float32, int64, string}"
+
+
+# Examples
+
+_Who = tuple[str, str]  # what messages say before the key, and after it
+_ALONE: _Who = ("", "")
+
+
+def _features_of(data: bytes, who: str) -> Any:
+    """The map of features in a serialized Example."""
+    try:
+        return protos.parse(protos.Example, data, who).features.feature
+    except DataLossError as error:
+        raise InvalidArgumentError(f"{who}: Could not parse example input, value: '{data[:100]!r}'") from error
+
+
+def _values_of(features: Any, key: str, dtype: DType, who: _Who) -> np.ndarray | None:
+    """The values of one feature; None where it is missing or of no kind.
+
+    Raises:
+        InvalidArgumentError: They are of another dtype.
+    """
+    if key not in features:
+        return None
+    feature = features[key]
+    kind = feature.WhichOneof("kind")
+    if kind is None:
+        return None
+    if _LISTS[kind] != dtype.name:
+        raise InvalidArgumentError(
+            f"{who[0]}Key: {key}{who[1]}.  Data types don't match. Data type: {_NAMES[_LISTS[kind]]} but expected type: "
+            f"{_NAMES[dtype.name]}",
+            key=key,
+        )
+    values = getattr(feature, kind).value
+    if kind == "bytes_list":
+        array = np.empty(len(values), object)
+        array[:] = list(values)
+        return array
+    return np.array(values, dtype.np)
+
+
+def _dense_values(
+    features: Any, key: str, dtype: DType, shape: Shape, default: np.ndarray, who: _Who
+) -> np.ndarray:
+    """The values of a dense feature in its shape; of unknown length where the first dimension is."""
+    values = _values_of(features, key, dtype, who)
+    if shape is not None and shape and shape[0] is None:
+        inner = num_elements(shape[1:])
+        if inner is None:
+            raise InvalidArgumentError(f"{who[0]}Key: {key}: only the first dimension may be unknown: {format_shape(shape)}")
+        values = np.empty(0, dtype.np) if values is None else values
+        if inner and values.size % inner:
+            raise InvalidArgumentError(
+                f"{who[0]}Key: {key}{who[1]}.  Number of {_NAMES[dtype.name]} values is not a multiple of stride length. Saw "
+                f"{values.size} values but output shape is: {format_shape(shape)}",
+                key=key,
+            )
+        return values.reshape(-1, *shape[1:])
+    if shape is None or None in shape:
+        raise InvalidArgumentError(f"{who[0]}Key: {key}: the shape of a dense feature must be known: {format_shape(shape)}")
+    if values is None:
+        if not default.size and num_elements(shape):
+            raise InvalidArgumentError(
+                f"{who[0]}Feature: {key} (data type: {_NAMES[dtype.name]}) is required but could not be found.", key=key
+            )
+        values = default
+    if values.size != num_elements(shape):
+        raise InvalidArgumentError(
+            f"{who[0]}Key: {key}{who[1]}.  Number of {_NAMES[dtype.name]} values != expected.  Values size: {values.size} but "
+            f"output shape: {format_shape(shape)}",
+            key=key,
+        )
+    return values.reshape(shape)
+
+
+def _keys(texts: Sequence[Any]) -> list[str]:
+    return [np.reshape(text, -1)[0].decode("utf-8", "surrogateescape") for text in texts]
+
+
+@op(
+    "ParseSingleExample",
+    "serialized: string, dense_defaults: Tdense -> sparse_indices: num_sparse * int64, sparse_values: sparse_types, "
+    "sparse_shapes: num_sparse * int64, dense_values: Tdense",
+    "num_sparse: int >= 0",
+    "sparse_keys: list(string) >= 0",
+    "dense_keys: list(string) >= 0",
+    f"sparse_types: list({_FEATURE_TYPES}) >= 0",
+    f"Tdense: list({_FEATURE_TYPES}) >= 0",
+    "dense_shapes: list(shape) >= 0",
+    no_grad=_NO_GRAD,
+)
+def parse_single_example_op(
+    serialized: Any, dense_defaults: list[Any], *, sparse_keys: list[str], dense_keys: list[str], dense_shapes: Any, node: Any
+) -> list[Any]:
+    """The features of one serialized Example."""
+    features = _features_of(np.reshape(serialized, -1)[0], "the serialized Example")
+    values = []
+    for key, dtype in zip(sparse_keys, node.attr("sparse_types")):
+        found = _values_of(features, key, dtype, _ALONE)
+        values.append(np.empty(0, dtype.np) if found is None else found)
+    dense = [
+        _dense_values(features, key, dtype, shape, default, _ALONE)
+        for key, dtype, shape, default in zip(dense_keys, node.attr("Tdense"), dense_shapes, dense_defaults)
+    ]
+    indices = [np.arange(len(item), dtype=np.int64).reshape(-1, 1) for item in values]
+    shapes = [np.array([len(item)], np.int64) for item in values]
+    return [*indices, *values, *shapes, *dense]
+
+
+@parse_single_example_op.shape
+def _(node: Any) -> list[Shape]:
+    with_rank(node.shape(0), 0)
+    sparse = node.attr("num_sparse")
+    return [*[(None, 1)] * sparse, *[(None,)] * sparse, *[(1,)] * sparse, *node.attr("dense_shapes")]
+
+
+@op(
+    "ParseExample",
+    "serialized: string, names: string, sparse_keys: Nsparse * string, dense_keys: Ndense * string, "
+    "dense_defaults: Tdense -> sparse_indices: Nsparse * int64, sparse_values: sparse_types, "
+    "sparse_shapes: Nsparse * int64, dense_values: Tdense",
+    "Nsparse: int >= 0",
+    "Ndense: int >= 0",
+    f"sparse_types: list({_FEATURE_TYPES}) >= 0",
+    f"Tdense: list({_FEATURE_TYPES}) >= 0",
+    "dense_shapes: list(shape) >= 0",
+    no_grad=_NO_GRAD,
+)
+def parse_example_op(
+    serialized: Any,
+    names: Any,
+    sparse_keys: list[Any],
+    dense_keys: list[Any],
+    dense_defaults: list[Any],
+    *,
+    dense_shapes: Any,
+    node: Any,
+) -> list[Any]:
+    """The features of a vector of serialized Examples, batched."""
+    records = np.reshape(serialized, -1).tolist()
+    called = [name.decode(errors="replace") for name in np.reshape(names, -1).tolist()]
+    if called and len(called) != len(records):
+        raise InvalidArgumentError(f"There are {len(called)} names for {len(records)} serialized Examples")
+    called = called or ["<unknown>"] * len(records)
+    parsed = [_features_of(data, f"Name: {name}") for name, data in zip(called, records)]
+    who = [(f"Name: {name}, ", f", Index: {index}") for index, name in enumerate(called)]
+    sparse: list[list[np.ndarray]] = []
+    for key, dtype in zip(_keys(sparse_keys), node.attr("sparse_types")):
+        found = [_values_of(features, key, dtype, name) for features, name in zip(parsed, who)]
+        sparse.append([np.empty(0, dtype.np) if values is None else values for values in found])
+    dense = []
+    for key, dtype, shape, default in zip(_keys(dense_keys), node.attr("Tdense"), dense_shapes, dense_defaults):
+        rows = [_dense_values(features, key, dtype, shape, default, name) for features, name in zip(parsed, who)]
+        dense.append(_stacked(rows, dtype, shape, default))
+    return [
+        *[_places(rows) for rows in sparse],
+        *[np.concatenate([np.empty(0, dtype.np), *rows]) for rows, dtype in zip(sparse, node.attr("sparse_types"))],
+        *[np.array([len(rows), max(map(len, rows), default=0)], np.int64) for rows in sparse],
+        *dense,
+    ]
+
+
+def _places(rows: list[np.ndarray]) -> np.ndarray:
+    """Row and column of each value of a ragged matrix, int64 of shape (n, 2)."""
+    pairs = [(row, column) for row, values in enumerate(rows) for column in range(len(values))]
+    return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def _stacked(rows: list[np.ndarray], dtype: DType, shape: Any, default: np.ndarray) -> np.ndarray:
+    """The rows in one array; those of unknown length are filled up with the default."""
+    if not shape or shape[0] is not None:
+        return np.stack(rows) if rows else np.empty((0, *shape), dtype.np)
+    longest = max(map(len, rows), default=0)
+    filler = default.reshape(-1)[0] if default.size else (b"" if dtype.name == "string" else 0)
+    result = np.full((len(rows), longest, *shape[1:]), filler, dtype.np)
+    for row, values in enumerate(rows):
+        result[row, : len(values)] = values
+    return result
+
+
+@parse_example_op.shape
+def _(node: Any) -> list[Shape]:
+    (batch,) = with_rank(node.shape(0), 1)
+    sparse = node.attr("Nsparse")
+    dense: list[Shape] = [None if shape is None else (batch, *shape) for shape in node.attr("dense_shapes")]
+    return [*[(None, 2)] * sparse, *[(None,)] * sparse, *[(2,)] * sparse, *dense]
+
+
+# Raw bytes
+
+
+@op(
+    "DecodeRaw",
+    "bytes: string -> output: out_type",
+    "little_endian: bool = true",
+    out_type=tuple(
+        map(
+            as_dtype,
+            "float16 float32 float64 int32 uint16 uint8 int16 int8 int64 complex64 complex128 bool".split(),
+        )
+    ),
+    no_grad=_NO_GRAD,
+)
+def decode_raw_op(bytes: Any, *, little_endian: bool, out_type: Any) -> Any:
+    """The bytes of strings of one length as numbers, along a new last axis."""
+    items = np.reshape(bytes, -1).tolist()
+    length = len(items[0]) if items else 0
+    for index, item in enumerate(items):
+        if len(item) != length:
+            raise InvalidArgumentError(
+                f"DecodeRaw requires input strings to all be the same size, but element {index} has size "
+                f"{len(item)} != {length}"
+            )
+    dtype = np.dtype(out_type)
+    if length % dtype.itemsize:
+        raise InvalidArgumentError(
+            f"Input to DecodeRaw has length {length} that is not a multiple of {dtype.itemsize}, the size of {dtype.name}"
+        )
+    stored = np.dtype(np.uint8) if dtype.kind == "b" else dtype.newbyteorder("<" if little_endian else ">")
+    flat = np.frombuffer(b"".join(items), stored).astype(dtype)
+    return flat.reshape(*np.shape(bytes), length // dtype.itemsize)
+
+
+@decode_raw_op.shape
+def _(node: Any) -> Shape:
+    shape = node.shape(0)
+    return None if shape is None else (*shape, None)
+
+
+# CSV (RFC 4180)
+
+
+def split_csv(record: bytes, delimiter: int, quotes: bool) -> list[bytes]:
+    """The fields of one record.
+
+    Args:
+        record: The line.
+        delimiter: The byte between fields.
+        quotes: Whether `"` may enclose a field.
+
+    Raises:
+        InvalidArgumentError: Quotes or line ends stand where they may not.
+    """
+    fields: list[bytes] = []
+    at, size = 0, len(record)
+    quote = ord('"')
+    while at < size:
+        if record[at] in b"\r\n":
+            at += 1
+            continue
+        if not (quotes and record[at] == quote):
+            end = record.find(delimiter, at)
+            end = size if end < 0 else end
+            piece = record[at:end]
+            if b"\n" in piece or b"\r" in piece or (quotes and b'"' in piece):
+                raise InvalidArgumentError("Unquoted fields cannot have quotes/CRLFs inside")
+            fields.append(piece)
+            at = end + 1
+            continue
+        at += 1
+        found = bytearray()
+        while at < size - 1 and not (record[at] == quote and record[at + 1] == delimiter):
+            if record[at] == quote:
+                if record[at + 1] != quote:
+                    raise InvalidArgumentError("Quote inside a string has to be escaped by another quote")
+                at += 1
+            found.append(record[at])
+            at += 1
+        if not (at < size and record[at] == quote):
+            raise InvalidArgumentError("Quoted field has to end with quote followed by delim or end")
+        fields.append(bytes(found))
+        at += 2
+    if record and record[-1] == delimiter:
+        fields.append(b"")
+    return fields
+
+
+@op(
+    "DecodeCSV",
+    "records: string, record_defaults: OUT_TYPE -> output: OUT_TYPE",
+    "OUT_TYPE: list({float32, float64, int32, int64, string}) >= 1",
+    "field_delim: string = ','",
+    "use_quote_delim: bool = true",
+    "na_value: string = ''",
+    "select_cols: list(int) = []",
+    no_grad=_NO_GRAD,
+)
+def decode_csv_op(
+    records: Any,
+    record_defaults: list[Any],
+    *,
+    field_delim: str,
+    use_quote_delim: bool,
+    na_value: str,
+    select_cols: list[int],
+    node: Any,
+) -> list[Any]:
+    """The columns of lines of CSV."""
+    if len(field_delim.encode()) != 1:
+        raise InvalidArgumentError(f"field_delim should be only 1 char, not {field_delim!r}")
+    dtypes, missing = node.attr("OUT_TYPE"), na_value.encode()
+    count = len(dtypes)
+    columns = [np.empty(np.size(records), dtype.np) for dtype in dtypes]
+    for row, record in enumerate(np.reshape(records, -1).tolist()):
+        fields = split_csv(record, ord(field_delim), use_quote_delim)
+        if select_cols:
+            fields = [fields[index] for index in select_cols if index < len(fields)]
+        if len(fields) != count:
+            raise InvalidArgumentError(f"Expect {count} fields but have {len(fields)} in record {row}", record=row)
+        for index, (text, dtype, default) in enumerate(zip(fields, dtypes, record_defaults)):
+            columns[index][row] = _csv_value(text, dtype, default, missing, index, row)
+    return [column.reshape(np.shape(records)) for column in columns]
+
+
+def _csv_value(text: bytes, dtype: DType, default: Any, missing: bytes, index: int, row: int) -> Any:
+    if not text or text == missing:
+        if not np.size(default):
+            raise InvalidArgumentError(f"Field {index} is required but missing in record {row}!", field=index, record=row)
+        return np.reshape(default, -1)[0]
+    if dtype.name == "string":
+        return text
+    value = parse_number(text, dtype.np)
+    if value is None:
+        kind = {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
+        raise InvalidArgumentError(
+            f"Field {index} in record {row} is not a valid {kind}: {text.decode(errors='replace')}",
+            field=index,
+            record=row,
+        )
+    return value
+
+
+@decode_csv_op.shape
+def _(node: Any) -> list[Shape]:
+    return [node.shape(0)] * node.num_outputs
+
+
+# TensorFlow's Python functions
+
+FixedLenFeature = namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"], defaults=[None])  # noqa: PYI024
+FixedLenFeature.__doc__ = "A dense feature of a fixed shape; required unless it has a default value."
+
+FixedLenSequenceFeature = namedtuple(  # noqa: PYI024
+    "FixedLenSequenceFeature", ["shape", "dtype", "allow_missing", "default_value"], defaults=[False, None]
+)
+FixedLenSequenceFeature.__doc__ = "A dense feature of any number of rows of a fixed shape, padded in a batch."
+
+VarLenFeature = namedtuple("VarLenFeature", ["dtype"])  # noqa: PYI024
+VarLenFeature.__doc__ = "A feature of any length, parsed to a SparseTensor."
+
+
+@dataclass
+class _Wanted:
+    """What of an Example is asked for, in the terms of the ops."""
+
+    sparse: dict[str, DType] = field(default_factory=dict)
+    dense: dict[str, tuple[DType, TensorShape, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, features: dict[str, Any]) -> _Wanted:
+        if not features:
+            raise InvalidValueError(f"Missing: features was {features}.")
+        wanted = cls()
+        for key in sorted(features):
+            feature = features[key]
+            if isinstance(feature, VarLenFeature):
+                wanted.sparse[key] = as_dtype(feature.dtype)
+            elif isinstance(feature, FixedLenFeature):
+                if feature.shape is None:
+                    raise InvalidValueError(f"Missing shape for feature {key}.")
+                wanted.dense[key] = as_dtype(feature.dtype), TensorShape(feature.shape), feature.default_value
+            elif isinstance(feature, FixedLenSequenceFeature):
+                if feature.shape is None:
+                    raise InvalidValueError(f"Missing shape for feature {key}.")
+                if not feature.allow_missing:
+                    raise InvalidValueError(
+                        "Unsupported: FixedLenSequenceFeature requires allow_missing to be True."
+                    )
+                shape = TensorShape([None]).concatenate(TensorShape(feature.shape))
+                wanted.dense[key] = as_dtype(feature.dtype), shape, feature.default_value
+            else:
+                raise InvalidValueError(f"Invalid feature {key}:{feature}.")
+        return wanted
+
+    def defaults(self) -> list[Any]:
+        """A tensor for each dense feature: its default value, or an empty one."""
+        tensors = []
+        for key, (dtype, shape, value) in self.dense.items():
+            name = "key_" + "".join(char if char.isalnum() or char in "_.\\-/" else "_" for char in key)
+            if shape.ndims and shape[0].value is None:
+                filler = ("" if dtype == string else 0) if value is None else value
+                tensors.append(convert_to_tensor(filler, dtype, name=name))
+            elif value is None:
+                tensors.append(constant([], dtype))
+            else:
+                tensor = convert_to_tensor(value, dtype, name=name)
+                tensors.append(raw_ops.Reshape(tensor, np.array(shape.as_list(), np.int32)))
+        return tensors
+
+    def results(self, outputs: Any) -> dict[str, Any]:
+        """The outputs of an op by feature."""
+        found: dict[str, Any] = {}
+        parts = zip(self.sparse, outputs.sparse_indices, outputs.sparse_values, outputs.sparse_shapes)
+        for key, indices, values, shape in parts:
+            found[key] = SparseTensor(indices, values, shape)
+        found.update(zip(self.dense, outputs.dense_values))
+        return found
+
+    def attributes(self) -> dict[str, Any]:
+        """The attributes that both ops have."""
+        return {
+            "sparse_types": list(self.sparse.values()),
+            "Tdense": [dtype for dtype, _, _ in self.dense.values()],
+            "dense_shapes": [shape for _, shape, _ in self.dense.values()],
+        }
+
+
+def parse_single_example(
+    serialized: Any, features: dict[str, Any], name: str | None = None, example_names: Any = None
+) -> dict[str, Any]:
+    """`tf.parse_single_example`: the features of one serialized Example.
+
+    Args:
+        serialized: A scalar string tensor.
+        features: A FixedLenFeature, FixedLenSequenceFeature or VarLenFeature by key.
+        name: Name of the operations.
+        example_names: Kept for compatibility.
+
+    Returns:
+        A tensor, or for a VarLenFeature a SparseTensor, by key.
+
+    Raises:
+        ValueError: `features` is empty, or a feature is none of those or has no shape.
+    """
+    wanted = _Wanted.of(features)
+    with name_scope(name, "ParseSingleExample", [serialized]):
+        serialized = convert_to_tensor(serialized, string, name="serialized")
+        outputs = parse_single_example_op(
+            serialized,
+            wanted.defaults(),
+            num_sparse=len(wanted.sparse),
+            sparse_keys=list(wanted.sparse),
+            dense_keys=list(wanted.dense),
+            **wanted.attributes(),
+        )
+        return wanted.results(outputs)
+
+
+def parse_example(
+    serialized: Any, features: dict[str, Any], name: str | None = None, example_names: Any = None
+) -> dict[str, Any]:
+    """`tf.parse_example`: the features of a vector of serialized Examples, batched along axis 0.
+
+    Args:
+        serialized: A vector of strings.
+        features: A FixedLenFeature, FixedLenSequenceFeature or VarLenFeature by key.
+        name: Name of the operations.
+        example_names: A vector of names for messages.
+
+    Returns:
+        A tensor, or for a VarLenFeature a SparseTensor, by key.
+
+    Raises:
+        ValueError: `features` is empty, or a feature is none of those or has no shape.
+    """
+    wanted = _Wanted.of(features)
+    with name_scope(name, "ParseExample", [serialized]):
+        outputs = parse_example_op(
+            convert_to_tensor(serialized, string, name="serialized"),
+            [] if example_names is None else example_names,
+            list(wanted.sparse),
+            list(wanted.dense),
+            wanted.defaults(),
+            Nsparse=len(wanted.sparse),
+            Ndense=len(wanted.dense),
+            **wanted.attributes(),
+        )
+        return wanted.results(outputs)
+
+
+def decode_raw(
+    input_bytes: Any = None, out_type: Any = None, little_endian: bool = True, name: str | None = None, bytes: Any = None
+) -> Any:
+    """`tf.decode_raw`: the bytes of strings as numbers of `out_type`, along a new last axis.
+
+    Args:
+        input_bytes: Strings of one length.
+        out_type: A dtype.
+        little_endian: The order of bytes.
+        name: Name of the operation.
+        bytes: `input_bytes` under its older name.
+    """
+    source = input_bytes if bytes is None else bytes
+    return decode_raw_op(source, out_type=as_dtype(out_type), little_endian=little_endian, name=name)
+
+
+def decode_csv(
+    records: Any,
+    record_defaults: Any,
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    name: str | None = None,
+    na_value: str = "",
+    select_cols: Any = None,
+) -> list[Any]:
+    """`tf.decode_csv`: the columns of lines of CSV, as tensors shaped like `records`.
+
+    Args:
+        records: Lines.
+        record_defaults: One tensor for each column: its dtype and what an empty field stands for; an empty
+            tensor where the field is required.
+        field_delim: The character between fields.
+        use_quote_delim: Whether `"` may enclose a field.
+        name: Name of the operation.
+        na_value: A further text that counts as empty.
+        select_cols: Which columns to take, in increasing order; by default all.
+
+    Raises:
+        ValueError: `select_cols` does not increase or does not fit `record_defaults`.
+        TypeError: A default is of another dtype than float32, float64, int32, int64 or string.
+    """
+    if select_cols is not None and any(a >= b for a, b in zip(select_cols, select_cols[1:])):
+        raise InvalidValueError("select_cols is not strictly increasing.")
+    if select_cols is not None and (select_cols[:1] < [0] or len(select_cols) != len(record_defaults)):
+        raise InvalidValueError("Length of select_cols and record_defaults do not match.")
+    outputs = decode_csv_op(
+        records,
+        list(record_defaults),
+        field_delim=field_delim,
+        use_quote_delim=use_quote_delim,
+        na_value=na_value,
+        select_cols=list(select_cols or []),
+        name=name,
+    )
+    return list(outputs)

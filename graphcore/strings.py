@@ -1,0 +1,39 @@
+"""`tf.strings`: operations on strings."""
+
+from __future__ import annotations
+
+from .ops.string import (
+    as_string,
+    hash_bucket as to_hash_bucket,
+    reduce_join,
+    regex_full_match,
+    regex_replace,
+    string_join as join,
+    string_length as length,
+    string_lower as lower,
+    string_split_by as split,
+    string_strip as strip,
+    string_to_hash_bucket_fast as to_hash_bucket_fast,
+    string_to_hash_bucket_strong as to_hash_bucket_strong,
+    string_to_number as to_number,
+    string_upper as upper,
+    substr,
+)
+
+__all__ = [
+    "as_string",
+    "join",
+    "length",
+    "lower",
+    "reduce_join",
+    "regex_full_match",
+    "regex_replace",
+    "split",
+    "strip",
+    "substr",
+    "to_hash_bucket",
+    "to_hash_bucket_fast",
+    "to_hash_bucket_strong",
+    "to_number",
+    "upper",
+]
