@@ -57,7 +57,7 @@ def open_bundle(prefix: files.Path) -> Bundle:
             path=path,
         )
     data = files.read_bytes(path)
-    foreign = sniff.describe(data[: sniff.HEAD])
+    foreign = sniff.describe(data[: sniff.HEAD], data[-sniff.HEAD :])
     if foreign is not None and not data.endswith(sniff.TABLE_MAGIC):
         raise DataLossError(
             f"{path}: not an sstable (bad magic number): it is {foreign}.", path=path, found=foreign
@@ -217,7 +217,8 @@ class Bundle(Store):
         if proto.offset < 0 or proto.size < 0 or end > data.size:
             raise DataLossError(
                 f"{path} is damaged: Read less bytes than requested: tensor '{label}' is at bytes "
-                f"{proto.offset} to {end}, but the file has {data.size}.",
+                f"{proto.offset} to {end}, but the file has {data.size}."
+                f"{_instead(data)}",
                 name=label,
                 path=path,
                 offset=proto.offset,
@@ -292,6 +293,12 @@ class Bundle(Store):
         return ", ".join(
             dict.fromkeys(os.path.basename(self.shard_path(piece.shard_id)) for piece, _ in pieces)
         )
+
+
+def _instead(data: files.Content) -> str:
+    """A sentence that says what a data file is that is too short, if that is known."""
+    kind = sniff.describe(data.bytes(0, sniff.HEAD))
+    return f" It is {kind}." if kind is not None else " It is empty." if not data.size else ""
 
 
 def _matches(head: bytes, tail: bytes, path: str) -> bool:

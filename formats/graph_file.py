@@ -94,8 +94,12 @@ def decode_graph(data: bytes, path: str) -> GraphFile:
     """As `read_graph`, from the bytes of a file; `path` names it in errors."""
     head = data[: sniff.HEAD]
     if not data:
-        raise DataLossError(f"{path} is empty: a graph was expected.", path=path, size=0)
-    foreign = sniff.describe(head, data[-16:])
+        raise DataLossError(
+            f"{path} is empty (a copy or download that failed? fetch it again).", path=path, size=0
+        )
+    if sniff.is_onnx(head):
+        _refuse_onnx(data, path)
+    foreign = sniff.describe(head, data[-sniff.HEAD :])
     if foreign is not None:
         raise InvalidValueError(f"{path} is not a graph: it is {foreign}.", path=path, found=foreign)
     field = sniff.text_proto_field(head)
@@ -106,7 +110,11 @@ def decode_graph(data: bytes, path: str) -> GraphFile:
     try:
         message = protos.parse(cls, data, path)
     except DataLossError as error:
-        raise DataLossError(f"{error.message}{_where_it_breaks(data)}", path=path, **error.fields) from error
+        raise DataLossError(
+            f"{error.message}{_where_it_breaks(data)}{sniff.text_mode_damage(data)}",
+            path=path,
+            **error.fields,
+        ) from error
     if not message.ListFields():
         raise _not_a_graph(data, path)
     return GraphFile(kind, message, False, path)

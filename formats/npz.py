@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from . import dtypes, files
+from . import dtypes, files, sniff
 from .entry import Entry
 from .errors import (
     DataLossError,
@@ -282,9 +282,9 @@ def _zip_errors(path: str, member: str = "") -> Iterator[None]:
 
 
 def _matches(head: bytes, tail: bytes, path: str) -> bool:
-    return head.startswith((b"PK\x03\x04", b"PK\x05\x06")) and (
-        path.endswith(".npz") or b".npy" in head + tail
-    )
+    if not head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return False
+    return b".npy" in head + tail or (path.endswith(".npz") and sniff.archive_kind(head + tail) is None)
 
 
 FORMAT = Format(

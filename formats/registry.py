@@ -72,7 +72,8 @@ def detect(path: files.Path) -> Format:
     if found is not None:
         return found
     head, tail = _ends(name)
-    kind = sniff.describe(head, tail) or ("of a kind that is not known" if head else "empty")
+    empty = "empty (a copy or download that failed? fetch it again)"
+    kind = sniff.describe(head, tail) or ("of a kind that is not known" if head else empty)
     known = ", ".join(format.name for format in formats())
     raise UnimplementedError(
         f"{name} is {kind}; the formats that are read are: {known}.", path=name, found=kind
@@ -100,6 +101,8 @@ def open_store(path: files.Path) -> Mapping[str, Entry]:
     try:
         resolved = checkpoint_state.resolve_prefix(name)
     except MissingFileError:
+        if files.is_file(name):
+            detect(name)  # raises what it is instead, unless it is a graph without a checkpoint
         folder = store_directory(name)
         if folder is None:
             raise

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+_TEXT_MODE = "copy it again in binary mode (in git: `*.FILE -text`, in ftp: `binary`)"
+
 # First bytes -> what it is and what to do; the first row that matches counts.
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (
@@ -11,18 +13,54 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
         "a Git LFS pointer, not the file itself; run `git lfs pull` where it came from",
     ),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+    (b"\x89HDF", f"an HDF5 file whose line ends were changed in a transfer as text; {_TEXT_MODE}"),
+    (b"\xef\xbf\xbdHDF", f"an HDF5 file that was read as UTF-8 text and written again; {_TEXT_MODE}"),
+    (b"\xc2\x89HDF", f"an HDF5 file that was written again as UTF-8 text; {_TEXT_MODE}"),
     (b"PK\x03\x04", "a zip archive (npz, .keras or a download to unpack)"),
-    (b"\x1f\x8b", "gzip-compressed; unpack it first"),
-    (b"\xfd7zXZ\x00", "xz-compressed; unpack it first"),
-    (b"BZh", "bzip2-compressed; unpack it first"),
-    (b"\x93NUMPY", "a NumPy .npy array"),
+    (b"PK\x05\x06", "an empty zip archive"),
+    (b"\x1f\x8b", "gzip-compressed; unpack it first (gunzip, or tar -xzf for a .tar.gz)"),
+    (b"\xfd7zXZ\x00", "xz-compressed; unpack it first (unxz)"),
+    (b"BZh", "bzip2-compressed; unpack it first (bunzip2)"),
+    (b"\x28\xb5\x2f\xfd", "zstd-compressed; unpack it first (unzstd)"),
+    (b"\x93NUMPY", "a NumPy .npy array: one array, no store of named ones; put it in a folder and name that"),
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
     (b"%PDF", "a PDF document"),
+    (b"SQLite format 3\0", "an SQLite database"),
+    (b"\x7fELF", "a program or library (ELF)"),
+    (b"GGUF", "a GGUF model (llama.cpp), which is not read"),
+    (b"riegeli/records", "a riegeli record file (a SavedModel in chunks, .cpb), which is not read"),
     (b"model_checkpoint_path:", "a `checkpoint` state file, which only names checkpoints"),
     (b"all_model_checkpoint_paths:", "a `checkpoint` state file, which only names checkpoints"),
 )
+# Names of members -> what the zip archive is that has one; the first row that matches counts.
+_ARCHIVES: tuple[tuple[bytes, str], ...] = (
+    (
+        b"constants.pkl",
+        "a TorchScript archive of PyTorch, which is not read: load it there and save its state_dict() "
+        "as safetensors or npz",
+    ),
+    (
+        b"data.pkl",
+        "a PyTorch file (a zip archive with a pickle), which is not read: a pickle can run any code; load it "
+        "in PyTorch and save its tensors as safetensors or npz",
+    ),
+    (
+        b"model.weights.h5",
+        "a Keras 3 model (.keras), a zip archive; unpack it and name the model.weights.h5 in it",
+    ),
+    (b"saved_model.pb", "a zip archive with a SavedModel; unpack it and name the folder"),
+    (b".index", "a zip archive with a checkpoint; unpack it and name the checkpoint's prefix"),
+)
+_TAR = 257
+"""Where a tar archive says `ustar`."""
+_TABLE_AS_TEXT = (  # the magic number of a table after it was decoded and encoded as text
+    b"\x57\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\x24\x75\x47\xef\xbf\xbd",
+    b"\x57\xc3\xbb\xc2\x80\xc2\x8b\x24\x75\x47\xc3\x9b",
+)
 _HTML = re.compile(rb"\s*(<!doctype html|<html|<head|<\?xml)", re.IGNORECASE)
+_TORCH = re.compile(rb"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19")
 _PICKLE = re.compile(rb"\x80[\x02-\x05](\x95|[\x5d\x7d\x28\x63\x8a\x71X}]|c)")
 _JSON = re.compile(rb"\s*[\[{]\s*[\"\[{\]}\d]")
 _TEXT_PROTO = re.compile(rb"\s*(#[^\n]*\n\s*)*(?P<field>[A-Za-z_]\w*)\s*[:{<]")
@@ -35,22 +73,60 @@ HEAD = 4096
 
 def describe(head: bytes, tail: bytes = b"") -> str | None:
     """What a file that starts with `head` and ends in `tail` is, if it is something well known."""
+    if head.startswith(b"PK\x03\x04") and (kind := archive_kind(head + tail)):
+        return kind
     for signature, kind in _SIGNATURES:
         if head.startswith(signature):
             return kind
     if head[4:8] == b"TFL3":
-        return "a TensorFlow Lite model"
+        return "a TensorFlow Lite model, which is not read: it needs the TensorFlow Lite interpreter"
+    if head[_TAR : _TAR + 5] == b"ustar":
+        return "a tar archive; unpack it first (tar -xf)"
     if _HTML.match(head):
-        return "an HTML or XML page (a download that failed?)"
+        return "an HTML or XML page (a download that failed? open it in a browser)"
     if tail.endswith(TABLE_MAGIC):
         return "a checkpoint's table (an .index file or a first-generation checkpoint)"
+    if tail.endswith(_TABLE_AS_TEXT):
+        return f"a checkpoint's table that was read and written again as text; {_TEXT_MODE}"
+    if _TORCH.match(head):
+        return (
+            "a PyTorch file (a pickle), which is not read: it can run any code; load it in PyTorch and save "
+            "its tensors as safetensors or npz"
+        )
     if _PICKLE.match(head):
-        return "a Python pickle, which is not read: it can run any code"
+        return "a Python pickle, which is not read: it can run any code; save its arrays with numpy.savez"
+    if is_onnx(head):
+        return "an ONNX model, which is not read as a graph of TensorFlow"
     if _JSON.match(head) and not _CONTROL.search(head):
         return "a JSON document"
     if head and not head.strip(b"\0"):
-        return "nothing but zero bytes"
+        return "nothing but zero bytes (a download that was cut off?); fetch it again"
     return None
+
+
+def text_mode_damage(data: bytes) -> str:
+    """A sentence " It looks as if ..." where binary `data` was changed by a transfer as text, or nothing."""
+    feeds = data.count(b"\n")
+    if feeds and feeds == data.count(b"\r\n"):
+        why = f"each of its {feeds} line feeds follows a carriage return"
+    elif data.count(b"\xef\xbf\xbd") > len(data) // 50 + 2:
+        why = "it is full of the bytes EF BF BD, which stand for undecodable text"
+    else:
+        return ""
+    return f" It looks as if it was transferred as text ({why}): {_TEXT_MODE}."
+
+
+def archive_kind(names: bytes) -> str | None:
+    """What a zip archive is, by names of members in its first and last bytes; None for any archive."""
+    return next((kind for name, kind in _ARCHIVES if name in names), None)
+
+
+def is_onnx(head: bytes) -> bool:
+    """Whether a message begins as ONNX models do: a version, then the name of what made it as text."""
+    if len(head) < 6 or head[0] != 0x08 or not 0 < head[1] < 0x40 or head[2] != 0x12:
+        return False
+    name = head[4 : 4 + head[3]]
+    return 0 < head[3] < 0x40 and name.isascii() and name.decode("ascii").isprintable()
 
 
 def text_proto_field(head: bytes) -> str | None:

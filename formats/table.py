@@ -23,12 +23,13 @@ from typing import IO
 from .crc import crc32c, mask, masked_crc32c
 from .errors import DataLossError, InternalError
 from .files import Content
-from .sniff import TABLE_MAGIC
+from .sniff import TABLE_MAGIC, text_mode_damage
 
 BLOCK_SIZE = 262_144
 _RESTART_INTERVAL = 16
 _FOOTER = 48
 _TRAILER = 5
+_LOOKED_AT = 1 << 20
 _FIXED32 = Struct("<I")
 
 
@@ -93,7 +94,8 @@ def _index(content: Content, what: str) -> tuple[list[bytes], list[tuple[int, in
     footer = content.bytes(content.size - _FOOTER, _FOOTER)
     if footer[40:] != TABLE_MAGIC:
         raise DataLossError(
-            f"{what}: not an sstable (bad magic number). It is cut short, overwritten or of another kind.",
+            f"{what}: not an sstable (bad magic number). It is cut short, overwritten or of another kind."
+            f"{_text_mode(content)}",
             magic=footer[40:].hex(),
         )
     _, _, at = _handle(footer, 0, what)
@@ -106,7 +108,8 @@ def _block(content: Content, offset: int, size: int, what: str) -> bytes:
     """The block at `offset`, verified and decompressed."""
     if offset + size + _TRAILER > content.size:
         raise DataLossError(
-            f"{what} is damaged: a block of {size} bytes at {offset} reaches beyond the end, {content.size}.",
+            f"{what} is damaged: a block of {size} bytes at {offset} reaches beyond its {content.size} bytes."
+            f"{_text_mode(content)}",
             offset=offset,
             size=size,
         )
@@ -116,7 +119,7 @@ def _block(content: Content, offset: int, size: int, what: str) -> bytes:
     if stored != computed:
         raise DataLossError(
             f"{what} is damaged: block checksum mismatch in the {size} bytes at {offset} "
-            f"(stored {stored:#010x}, computed {computed:#010x}).",
+            f"(stored {stored:#010x}, computed {computed:#010x}).{_text_mode(content)}",
             offset=offset,
             size=size,
             stored=stored,
@@ -130,6 +133,11 @@ def _block(content: Content, offset: int, size: int, what: str) -> bytes:
     raise DataLossError(
         f"{what} is damaged: the block at {offset} has the unknown compression {kind}.", offset=offset
     )
+
+
+def _text_mode(content: Content) -> str:
+    """What to add to an error of a table that went through a transfer as text."""
+    return text_mode_damage(content.bytes(0, _LOOKED_AT))
 
 
 def _unsnap(block: bytes, what: str, offset: int) -> bytes:
