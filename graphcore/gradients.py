@@ -172,11 +172,11 @@ class _Builder:
         self.grads: dict[Tensor, list[Any]] = {}
 
     def run(self, ys: list[Tensor], xs: list[Tensor], seeds: list[Any], stops: list[Tensor]) -> list[Any]:
-        between = _between(ys, xs, stops)
+        between = _between(ys, xs)
         pending = _pending_counts(ys, between)
         for y, seed in zip(ys, seeds):
             self.grads.setdefault(y, []).append(seed)
-        x_set, stop_set = set(xs), set(stops)
+        x_set, stopped = set(xs), {tensor.op for tensor in stops}
         # Later operations first: the order in which TensorFlow's queue, too, tends to work.
         ready = [
             (-op._id, op)
@@ -186,7 +186,8 @@ class _Builder:
         heapq.heapify(ready)
         while ready:
             _, operation = heapq.heappop(ready)
-            self._differentiate(operation, between, x_set, stop_set)
+            if operation not in stopped:
+                self._differentiate(operation, between, x_set)
             for source in operation._inputs:
                 producer = source.op
                 if producer in pending:
@@ -195,16 +196,14 @@ class _Builder:
                         heapq.heappush(ready, (-producer._id, producer))
         return [self._sum(x) for x in xs]
 
-    def _differentiate(
-        self, operation: Operation, between: set[Operation], xs: set[Tensor], stops: set[Tensor]
-    ) -> None:
+    def _differentiate(self, operation: Operation, between: set[Operation], xs: set[Tensor]) -> None:
         outputs = operation.outputs
         out_grads = [self._sum(tensor) for tensor in outputs]
         if all(grad is None for grad in out_grads):
             return
         inputs = operation._inputs
         wanted = [tensor.op in between or tensor in xs for tensor in inputs]
-        if not any(wanted) or all(tensor in stops for tensor in inputs):
+        if not any(wanted):
             return
         function = registry.gradient_function(operation)
         if function is None:
@@ -224,7 +223,7 @@ class _Builder:
             if self.gate and sum(grad is not None for grad in in_grads) > 1:
                 in_grads = _tuple(in_grads)
         for tensor, grad, is_wanted in zip(inputs, in_grads, wanted):
-            if grad is None or not is_wanted or tensor in stops:
+            if grad is None or not is_wanted:
                 continue
             if isinstance(grad, Tensor) and tensor.dtype.name != "resource":
                 try:
@@ -290,9 +289,8 @@ def _tuple(grads: list[Any]) -> list[Any]:
         ]
 
 
-def _between(ys: list[Tensor], xs: list[Tensor], stops: list[Tensor]) -> set[Operation]:
-    """The operations on paths from an x to a y; paths do not go through what is stopped."""
-    stopped = set(stops)
+def _between(ys: list[Tensor], xs: list[Tensor]) -> set[Operation]:
+    """The operations on paths from an x to a y."""
     reached: set[Operation] = set()
     before: dict[Operation, None] = {}
     stack = [y.op for y in ys]
@@ -312,8 +310,6 @@ def _between(ys: list[Tensor], xs: list[Tensor], stops: list[Tensor]) -> set[Ope
     seen = set(queue)
     while queue:
         tensor = queue.pop()
-        if tensor in stopped:
-            continue
         for operation in consumers.get(tensor, ()):
             reached.add(operation)
             for output in operation.outputs:

@@ -279,18 +279,24 @@ def _feed_array(tensor: Tensor, dtype: DType, value: Any) -> Any:
         return value
     try:
         array = np.asarray(value, dtype=dtype.np)
-    except (TypeError, ValueError, OverflowError) as error:
+    except OverflowError as error:
+        raise _does_not_fit(value, dtype) from error
+    except (TypeError, ValueError) as error:
         raise InvalidTypeError(
             f"Cannot feed {value!r} for Tensor '{tensor.name}' with dtype {dtype.name}: {error}",
             tensor=tensor.name,
         ) from error
     if isinstance(value, int) and not isinstance(value, bool) and array.astype(object).item() != value:
-        raise InvalidTypeError(
-            f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
-            f"{dtype.as_numpy_dtype}. Try explicitly setting the type of the feed tensor to a larger "
-            "type (e.g. int64)."
-        )
+        raise _does_not_fit(value, dtype)
     return array
+
+
+def _does_not_fit(value: Any, dtype: DType) -> InvalidTypeError:
+    return InvalidTypeError(
+        f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
+        f"{dtype.as_numpy_dtype}. Try explicitly setting the type of the feed tensor to a larger type "
+        "(e.g. int64)."
+    )
 
 
 def _wants_trace(options: Any) -> bool:
