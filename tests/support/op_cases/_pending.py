@@ -4,6 +4,9 @@ _FILES = "touches files: tests of the saver and of file policy"
 _SUMMARY = "tests of summaries"
 _BRANCH = "needs two branches: tests of conditionals"
 _FED = "is fed, never run"
+_QUEUE = "needs a queue, and several threads: tests of queues"
+_READER = "reads files: tests of readers"
+_STACK = "needs a handle: tests of queues"
 _VARIABLE = "made by the cases of its own consumers"
 
 PENDING: dict[str, str] = {
@@ -29,6 +32,25 @@ PENDING: dict[str, str] = {
     "VariableV2": _VARIABLE,
     "WriteFile": _FILES,
 }
+
+PENDING.update(
+    {
+        f"{name}{version}": reason
+        for reason, names in (
+            (_QUEUE, "FIFOQueue PaddingFIFOQueue PriorityQueue RandomShuffleQueue"),
+            (_QUEUE, "QueueClose QueueDequeue QueueDequeueMany QueueDequeueUpTo"),
+            (_QUEUE, "QueueEnqueue QueueEnqueueMany QueueIsClosed QueueSize"),
+            (_STACK, "Stack StackClose StackPop StackPush"),
+            (_READER, "FixedLengthRecordReader IdentityReader TFRecordReader TextLineReader WholeFileReader"),
+            (
+                _READER,
+                "ReaderNumRecordsProduced ReaderNumWorkUnitsCompleted ReaderRead ReaderReadUpTo ReaderReset",
+            ),
+        )
+        for name in names.split()
+        for version in ("", "V2")
+    }
+)
 
 # Gradients that no case checks against a difference.
 UNDIFFERENTIATED: dict[str, str] = {
