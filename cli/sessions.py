@@ -110,7 +110,7 @@ def import_model(located: models.Located) -> tuple[Any, Any, dict[str, Any]]:
             return graph, None, {}
         meta_graph = models.serving_graph(file)
         saver = tf.train.import_meta_graph(meta_graph)
-        return graph, saver, dict(meta_graph.signature_def)
+        return graph, saver, session_bundle.signature_defs(meta_graph)
 
 
 def restore_variables(
@@ -138,16 +138,15 @@ def restore_variables(
     """
     from ..formats import registry
     from ..graphcore.ops.io import read_part
-    from ..graphcore.restore import RestoreReport, check, compare
+    from ..graphcore.restore import check, compare
 
     store = registry.open_store(path)
     wanted = [each for each in _saveables(graph, saver) if only is None or each.variable.name in only]
-    report = RestoreReport(path)
-    chosen = compare(store, wanted, report)
+    report, chosen = compare(store, wanted, path)
     if not partial or report.mismatched:
-        check(report, store)
-    values = [read_part(store, each.key, each.slice_spec, each.dtype) for each in chosen]
-    for each, value in zip(chosen, values, strict=True):
+        check(report)
+    values = [read_part(store, entry.name, each.slice_spec, each.dtype) for each, entry in chosen]
+    for (each, _), value in zip(chosen, values, strict=True):
         each.holder(session._state).assign(value)
     return report
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..formats import registry
+from ..formats import matching, registry
 from ..formats.entry import Entry
-from ..formats.errors import bullets, did_you_mean
-from ..formats.object_graph import OBJECT_GRAPH_KEY
+from ..formats.errors import bullets
 from ..formats.parts import Part
 from .errors import InvalidArgumentError, MissingNameError
 from .ops.io import read_part
@@ -35,6 +34,7 @@ class RestoreReport:
         missing: Keys that the checkpoint lacks.
         mismatched: (key, why) of entries of another shape or dtype.
         unused: Keys of the checkpoint that no variable asked for.
+        near: For missing keys what the checkpoint has instead, unused keys of the same shape first.
     """
 
     path: str
@@ -42,6 +42,7 @@ class RestoreReport:
     missing: list[str] = field(default_factory=list)
     mismatched: list[tuple[str, str]] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
+    near: dict[str, list[str]] = field(default_factory=dict)
 
 
 def restore_saveables(
@@ -66,76 +67,71 @@ def restore_saveables(
         DataLossError: The checkpoint is damaged.
     """
     store = registry.open_checkpoint(resolved)
-    report = RestoreReport(resolved.prefix)
-    chosen = compare(store, saveables, report, reshape)
+    report, chosen = compare(store, saveables, resolved.prefix, reshape)
     if not partial:
-        check(report, store)
+        check(report)
     values = []
-    for saveable in chosen:
-        value = read_part(store, saveable.key, saveable.slice_spec, saveable.dtype)
+    for saveable, entry in chosen:
+        value = read_part(store, entry.name, saveable.slice_spec, saveable.dtype)
         shape = saveable.static_shape
         if reshape and shape is not None and None not in shape:
             value = np.reshape(value, shape)
         values.append(value)
-    for saveable, value in zip(chosen, values):
+    for (saveable, _), value in zip(chosen, values):
         saveable.holder(state).assign(value)
     return report
 
 
 def compare(
-    store: Mapping[str, Entry], saveables: list[Saveable], report: RestoreReport, reshape: bool = False
-) -> list[Saveable]:
-    """Fills `report`; gives the saveables that can be restored."""
-    chosen = []
-    wanted = set()
-    for saveable in saveables:
-        entry = store.get(saveable.key)
-        if entry is not None:
-            wanted.add(entry.name)  # a checkpoint of TensorFlow 2 finds a variable by its name, too
-        else:
-            report.missing.append(saveable.key)
-            continue
-        why = _mismatch(saveable, entry, reshape)
-        if why:
-            report.mismatched.append((saveable.key, why))
-        else:
-            chosen.append(saveable)
-            report.restored.append(saveable.key)
-    report.unused = [name for name in store if name not in wanted and name != OBJECT_GRAPH_KEY]
-    return chosen
+    store: Mapping[str, Entry], saveables: list[Saveable], path: str, reshape: bool = False
+) -> tuple[RestoreReport, list[tuple[Saveable, Entry]]]:
+    """The report, and each saveable that can be restored with what it is restored from."""
+    wanted = list(map(_wanted, saveables))
+    behind = {(one.key, one.part): saveable for one, saveable in zip(wanted, saveables)}
+    found = matching.match(wanted, store, reshape=reshape)
+    report = RestoreReport(
+        path,
+        restored=[fit.wanted.key for fit in found.fitting],
+        missing=[one.key for one in found.missing],
+        mismatched=[(one.wanted.key, _why(one)) for one in found.mismatched],
+        unused=found.unused,
+        near=found.near(store),
+    )
+    return report, [(behind[fit.wanted.key, fit.wanted.part], fit.entry) for fit in found.fitting]
 
 
-def _mismatch(saveable: Saveable, entry: Entry, reshape: bool) -> str:
-    if entry.dtype.number != saveable.dtype.as_datatype_enum:
-        return f"expected dtype {saveable.dtype.name} does not equal original dtype {entry.dtype.name}"
+def _wanted(saveable: Saveable) -> matching.Wanted:
     part = Part.parse(saveable.slice_spec)
-    if part is not None:
-        if part.full_shape != entry.shape:
-            return (
-                f"shape in shape_and_slice spec {list(part.full_shape)} does not match the shape stored in "
-                f"checkpoint: {list(entry.shape)}"
-            )
-        return ""
-    shape = saveable.static_shape
-    if shape is None:
-        return ""
-    fits = len(shape) == len(entry.shape) and all(a is None or a == b for a, b in zip(shape, entry.shape))
-    if fits or (reshape and None not in shape and int(np.prod(shape, dtype=np.int64)) == entry.size):
-        return ""
+    return matching.Wanted(saveable.key, saveable.dtype._info, saveable.static_shape, part)
+
+
+def _why(one: matching.Mismatch) -> str:
+    """TensorFlow's sentence about a mismatch."""
+    wanted, entry = one.wanted, one.entry
+    if one.kind == "dtype":
+        assert wanted.dtype is not None
+        return f"expected dtype {wanted.dtype.name} does not equal original dtype {entry.dtype.name}"
+    if one.kind == "slice":
+        assert wanted.part is not None
+        return (
+            f"shape in shape_and_slice spec {list(wanted.part.full_shape)} does not match the shape stored "
+            f"in checkpoint: {list(entry.shape)}"
+        )
+    shape = entry.shape if wanted.part is None else wanted.part.shape
     return (
-        f"Assign requires shapes of both tensors to match. lhs shape= {format_shape(shape)} "
-        f"rhs shape= {format_shape(entry.shape)}"
+        f"Assign requires shapes of both tensors to match. lhs shape= {format_shape(wanted.shape)} "
+        f"rhs shape= {format_shape(shape)}"
     )
 
 
-def check(report: RestoreReport, store: Mapping[str, Entry]) -> None:
+def check(report: RestoreReport) -> None:
     """Raises what `report` says is wrong, all of it.
 
     Raises:
         NotFoundError: Keys are missing.
         InvalidArgumentError: Shapes or dtypes differ.
     """
-    lines = [f"Key {key} not found in checkpoint{did_you_mean(key, store)}" for key in report.missing]
+    lines = [f"Key {key} not found in checkpoint{_hint(report.near.get(key))}" for key in report.missing]
     lines += [f"tensor_name = {key}; {why}" for key, why in report.mismatched]
     if not lines:
         return
@@ -152,3 +148,7 @@ def check(report: RestoreReport, store: Mapping[str, Entry]) -> None:
         raise MissingNameError(head + text, **fields)
     head = _HEAD.format(cause="mismatch between the current graph and the graph")
     raise InvalidArgumentError(head + text, **fields)
+
+
+def _hint(names: list[str] | None) -> str:
+    return f" Did you mean {', '.join(map(repr, names))}?" if names else ""

@@ -167,3 +167,49 @@ def test_corpus_checkpoints_come_through_hdf5_unchanged(path: Path, sgtool: Tool
     index = path.with_suffix(".index")
     if index.exists() and not result.json["unused"]:
         assert Path("again.index").read_bytes() == index.read_bytes()
+
+
+def test_map_by_expression_and_at_component_boundaries(model: str, sgtool: Tool) -> None:
+    store("w.h5", {"block1/b": VALUES["net/b"], "block1/w": VALUES["net/w"], "step": VALUES["step"]})
+    result = sgtool("restore", model, "w.h5", "-o", "r", "--map", r"re:^block\d/=net/")
+    assert result.code == 0, result.err
+    np.testing.assert_array_equal(read("r")["net/w"], VALUES["net/w"])
+    idle = sgtool("restore", model, "w.h5", "-o", "r", "--map", "block=net", "--json")
+    assert idle.code == 3
+    assert "These match no name in the store:\n  'block=net' Did you mean 'block1/'" in idle.error["message"]
+    wrong = sgtool("restore", model, "w.h5", "-o", "r", "--map", "re:(=x")
+    assert wrong.code == 2
+    assert "not a regular expression" in wrong.err
+
+
+def test_missing_names_are_given_the_unused_of_their_shape(model: str, sgtool: Tool) -> None:
+    store("w.h5", {"layer/c": VALUES["net/b"], "layer/v": VALUES["net/w"], "net/bb": np.zeros(9, np.float32)})
+    error = sgtool("restore", model, "w.h5", "-o", "r", "--json").error
+    assert error["near"]["net/b"] == ["layer/c"]
+    assert "net/w [2, 3]" in error["message"]
+    assert "Not in the model (3):" in error["message"]
+
+
+def test_ema_takes_the_averages_where_there_are_any(model: str, sgtool: Tool) -> None:
+    averages = {"net/w/ExponentialMovingAverage": np.full((2, 3), 9, np.float32)}
+    store("w.h5", VALUES | averages)
+    result = sgtool("restore", model, "w.h5", "-o", "r", "--ema", "--json")
+    assert result.code == 0, result.err
+    assert (result.json["averaged"], result.json["unused"]) == (["net/w"], [])
+    got = read("r")
+    assert set(got) == set(VALUES)
+    np.testing.assert_array_equal(got["net/w"], averages["net/w/ExponentialMovingAverage"])
+    np.testing.assert_array_equal(got["net/b"], VALUES["net/b"])
+    assert sgtool("restore", model, "w.h5", "-o", "r2").code == 5  # without it the averages are unused
+
+
+def test_a_resource_variable_of_another_shape_is_an_error(tmp_path: Path, sgtool: Tool) -> None:
+    node = variable("w", "DT_FLOAT", 2, 3).replace("VariableV2", "VarHandleOp")
+    graph = protos.parse_text(
+        protos.MetaGraphDef, f"graph_def {{ {node} versions {{ producer: 134 }} }}", "t"
+    )
+    (tmp_path / "res.meta").write_bytes(protos.encode(graph))
+    store("w.h5", {"w": np.zeros((3, 2), np.float32)})
+    result = sgtool("restore", "res.meta", "w.h5", "-o", "r")
+    assert result.code == 5
+    assert "w: the model has float32 [2, 3], the store float32 [3, 2]" in result.err

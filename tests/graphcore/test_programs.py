@@ -373,3 +373,21 @@ def test_a_new_saver_reuses_imported_nodes_or_gets_a_scope_of_its_own() -> None:
         saver.save(sess, "other")
         assert save_scopes("other.meta") == {"save", "save_1"}
         assert saver.saver_def.restore_op_name == "save_1/restore_all"
+
+
+def test_restore_of_a_resource_variable_of_another_shape_and_the_nearest_of_its_shape() -> None:
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.get_variable("w", [3, 2], use_resource=True, initializer=tf.zeros_initializer())
+        tf.get_variable("layer/kernel", [5], initializer=tf.zeros_initializer())
+        sess.run(tf.global_variables_initializer())
+        tf.train.Saver().save(sess, "old")
+    tf.get_variable("w", [2, 3], use_resource=True, initializer=tf.zeros_initializer())
+    tf.get_variable("layr_2/kernel", [5], initializer=tf.zeros_initializer())
+    with tf.Session() as sess, pytest.raises(tf.errors.NotFoundError) as info:
+        tf.train.Saver().restore(sess, "old")
+    text = str(info.value)
+    assert "Key layr_2/kernel not found in checkpoint Did you mean 'layer/kernel'?" in text
+    assert (
+        "tensor_name = w; Assign requires shapes of both tensors to match. lhs shape= [2,3] rhs shape= [3,2]"
+        in text
+    )
