@@ -56,6 +56,10 @@ class Environment:
             return known[tensor.value_index]
         if not op.is_pure or not operation.inputs:
             return None
+        if operation.type == "StridedSlice":
+            dim = _scalar_of(tensor, self, depth + 1)
+            if dim is not None:  # one known entry of a shape that is not known as a whole
+                return np.array(dim, tensor.dtype.np)
         values = []
         for source in operation.inputs:
             size = num_elements(self.shape(source))
