@@ -101,6 +101,7 @@ def open_model(
 def import_model(located: models.Located) -> tuple[Any, Any, dict[str, Any]]:
     """A model's graph, its Saver (or None), and its signatures."""
     from .. import graphcore as tf
+    from ..formats import session_bundle
 
     file = models.graph_of(located)
     graph = tf.Graph()

@@ -25,7 +25,6 @@ from .errors import (
     MissingNameError,
     UnimplementedError,
     bullets,
-    did_you_mean,
 )
 from .ordered_code import encode_slice_key
 from .parts import Part, Ranges, assemble, part_name
@@ -149,7 +148,7 @@ class Bundle(Store):
 
     def _missing(self, name: str) -> MissingNameError:
         return MissingNameError(
-            f"Key {name} not found in checkpoint {self.prefix}.{did_you_mean(name, self._entries)}",
+            f"Key {name} not found in checkpoint {self.prefix}.{self._hint(name)}",
             name=name,
             prefix=self.prefix,
         )

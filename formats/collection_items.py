@@ -83,11 +83,17 @@ def _as_variable(value: bytes) -> Any:
 
 def _item_of_any(value: Any) -> str:
     name = value.type_url.rpartition("/")[2].rpartition(".")[2]
-    if name == "AssetFileDef":
-        try:
-            return f"asset {protos.parse(protos.AssetFileDef, value.value, name).filename}"
-        except DataLossError:
-            pass
+    try:
+        if name in ("AssetFileDef", "AssetFile"):
+            return f"asset {protos.parse(getattr(protos, name), value.value, name).filename}"
+        if name == "Signatures":
+            signatures = protos.parse(protos.Signatures, value.value, name)
+            default = ["default"] if signatures.HasField("default_signature") else []
+            return f"signatures {', '.join(default + sorted(signatures.named_signatures))}"
+        if name == "GraphDef":
+            return f"graph of {len(protos.parse(protos.GraphDef, value.value, name).node)} nodes"
+    except DataLossError:
+        pass
     return f"<{name or 'Any'}, {len(value.value)} bytes>"
 
 

@@ -2,9 +2,9 @@
 
 Their keys are paths through Python objects (`layer-1/kernel/.ATTRIBUTES/VARIABLE_VALUE`); the tensor
 `_CHECKPOINTABLE_OBJECT_GRAPH`, a serialized TrackableObjectGraph, says for each the full name that the
-variable has in a graph. Full names need not differ there (two metrics have a `total` each); a graph
-makes them differ by `_1`, `_2`, in the order of the objects, and so does this module.
-Source: TensorFlow's `trackable_object_graph.proto`.
+variable has in a graph. Full names need not differ there (two metrics have a `total` each, whichever
+of the two a graph calls `total_1`): a name that several variables have stands for none.
+Source: TensorFlow's `trackable_object_graph.proto` and `saved_object_graph.proto`.
 """
 
 from __future__ import annotations
@@ -29,14 +29,12 @@ class TrackedVariable:
     Attributes:
         key: Its key in the checkpoint.
         object_path: The path through the objects, without the attribute: `layer-1/kernel`.
-        full_name: The name that its object gave, which another's may be, too.
-        name: The name that it has in a graph: the full name, with `_1`, ... where one is taken.
+        full_name: The name that it had in the program, which another's may be, too.
     """
 
     key: str
     object_path: str
     full_name: str
-    name: str
 
 
 def is_object_based(store: Mapping[str, Entry]) -> bool:
@@ -45,7 +43,7 @@ def is_object_based(store: Mapping[str, Entry]) -> bool:
 
 
 def variable_keys(store: Mapping[str, Entry]) -> dict[str, str]:
-    """The checkpoint key of each variable, by the name that it has in a graph.
+    """The checkpoint key of each variable by its full name, as far as that name is the only one such.
 
     Args:
         store: A checkpoint; one that TensorFlow 2 did not write gives an empty dict.
@@ -53,19 +51,25 @@ def variable_keys(store: Mapping[str, Entry]) -> dict[str, str]:
     Raises:
         DataLossError: The object graph in it is damaged.
     """
-    return {variable.name: variable.key for variable in tracked_variables(store)}
+    return {name: keys[0] for name, keys in keys_by_name(store).items() if len(keys) == 1}
+
+
+def keys_by_name(store: Mapping[str, Entry]) -> dict[str, list[str]]:
+    """All keys of each full name, in the order of the object graph; errors as `variable_keys`."""
+    found: dict[str, list[str]] = {}
+    for variable in tracked_variables(store):
+        found.setdefault(variable.full_name, []).append(variable.key)
+    return found
 
 
 def tracked_variables(store: Mapping[str, Entry]) -> list[TrackedVariable]:
     """The variables of a checkpoint's object graph, in its order; errors as `variable_keys`."""
     if not is_object_based(store):
         return []
-    found = []
-    taken: set[str] = set()
-    for full_name, key in _values(read_object_graph(store)):
-        name = _unique(full_name, taken)
-        found.append(TrackedVariable(key, key.partition(ATTRIBUTES)[0], full_name, name))
-    return found
+    return [
+        TrackedVariable(key, key.partition(ATTRIBUTES)[0], full_name)
+        for full_name, key in _values(read_object_graph(store))
+    ]
 
 
 def read_object_graph(store: Mapping[str, Entry]) -> Any:
@@ -85,11 +89,25 @@ def read_object_graph(store: Mapping[str, Entry]) -> Any:
     return protos.parse(protos.TrackableObjectGraph, serialized, what)
 
 
-def trainable_variables(object_graph: Any) -> dict[str, bool]:
-    """Whether each variable of a SavedModel's `object_graph_def` is trained, by its name in the graph."""
-    taken: set[str] = set()
-    variables = [node.variable for node in object_graph.nodes if node.WhichOneof("kind") == "variable"]
-    return {_unique(one.name.partition(":")[0], taken): one.trainable for one in variables if one.name}
+def trainable_keys(object_graph: Any) -> dict[str, bool]:
+    """Whether each variable of a SavedModel's `object_graph_def` is trained, by its checkpoint key.
+
+    A key is the path by which the object is reached first, level by level. Slots of optimizers, which
+    have keys of another form, are left out.
+    """
+    nodes = object_graph.nodes
+    paths = {0: ""} if len(nodes) else {}
+    found = {}
+    for number in (queue := list(paths)):
+        node = nodes[number]
+        if node.WhichOneof("kind") == "variable":
+            found[f"{paths[number]}{ATTRIBUTES}{_VARIABLE_VALUE}"] = node.variable.trainable
+        for child in node.children:
+            if child.node_id not in paths and 0 <= child.node_id < len(nodes):
+                name = child.local_name.replace(".", "..").replace("/", ".S")
+                paths[child.node_id] = f"{paths[number]}/{name}" if paths[number] else name
+                queue.append(child.node_id)
+    return found
 
 
 def _values(graph: Any) -> Iterator[tuple[str, str]]:
@@ -98,13 +116,3 @@ def _values(graph: Any) -> Iterator[tuple[str, str]]:
         for attribute in node.attributes:
             if attribute.name == _VARIABLE_VALUE and attribute.full_name:
                 yield attribute.full_name.partition(":")[0], attribute.checkpoint_key
-
-
-def _unique(name: str, taken: set[str]) -> str:
-    """`name`, or the first of `name_1`, `name_2`, ... that is free (letters' case does not count)."""
-    candidate, number = name, 0
-    while candidate.lower() in taken:
-        number += 1
-        candidate = f"{name}_{number}"
-    taken.add(candidate.lower())
-    return candidate

@@ -18,6 +18,22 @@ from typing import Any
 from .errors import DataLossError, FailedPreconditionError, InvalidValueError, did_you_mean
 
 PACKAGE = "tensorflow"
+# Those that lie in packages below.
+_FULL_NAMES = {
+    "Code": f"{PACKAGE}.error.Code",
+    **{
+        name: f"{PACKAGE}.serving.{name}"
+        for name in (
+            "AssetFile",
+            "ClassificationSignature",
+            "GenericSignature",
+            "RegressionSignature",
+            "Signature",
+            "Signatures",
+            "TensorBinding",
+        )
+    },
+}
 _DESCRIPTORS = Path(__file__).with_name("descriptors.binpb")
 
 
@@ -152,7 +168,7 @@ def message_names() -> tuple[str, ...]:
 
 def _lookup(name: str) -> Any:
     found = pool()
-    full = "tensorflow.error.Code" if name == "Code" else f"{PACKAGE}.{name}"
+    full = _FULL_NAMES.get(name, f"{PACKAGE}.{name}")
     try:
         descriptor = found.FindMessageTypeByName(full)
     except KeyError:

@@ -6,14 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .entry import Entry
-from .errors import MissingNameError, did_you_mean
+from .errors import MissingNameError, bullets, did_you_mean
+from .object_graph import OBJECT_GRAPH_KEY, keys_by_name, variable_keys
 
 
 class Store(Mapping[str, Entry]):
     """The tensors in a file or files by name, lazy, sorted by name.
 
-    A checkpoint that TensorFlow 2 wrote has keys that are paths of Python objects; in it the names of
-    the variables are found, too, though iteration gives the keys. `key_of` tells one from the other.
+    A checkpoint that TensorFlow 2 wrote has keys that are paths of Python objects; in it a variable is
+    found by its name, too, if no other has it, though iteration gives the keys. `key_of` tells one from
+    the other.
 
     Subclasses fill `_entries`, or override `__getitem__` and what else they keep in another form.
 
@@ -60,8 +62,6 @@ class Store(Mapping[str, Entry]):
     def aliases(self) -> dict[str, str]:
         """Keys by variable name, where the two differ; empty for what TensorFlow 2 did not write."""
         if self._aliases is None:
-            from .object_graph import OBJECT_GRAPH_KEY, variable_keys
-
             named = variable_keys(self) if OBJECT_GRAPH_KEY in self._entries else {}
             self._aliases = {name: key for name, key in named.items() if name not in self._entries}
         return self._aliases
@@ -71,9 +71,16 @@ class Store(Mapping[str, Entry]):
         return entry
 
     def _missing(self, name: str) -> MissingNameError:
-        why = f" It is there, but {self.skipped[name]}." if name in self.skipped else ""
         return MissingNameError(
-            f"'{name}' is not in {self.where}.{why or did_you_mean(name, self._entries)}",
-            name=name,
-            path=self.where,
+            f"'{name}' is not in {self.where}.{self._hint(name)}", name=name, path=self.where
         )
+
+    def _hint(self, name: str) -> str:
+        """Why a tensor is not there, or the nearest names."""
+        if name in self.skipped:
+            return f" It is there, but {self.skipped[name]}."
+        if OBJECT_GRAPH_KEY in self._entries:
+            keys = keys_by_name(self).get(name)
+            if keys:
+                return f" {len(keys)} variables have this name; say which by its key:{bullets(keys)}"
+        return did_you_mean(name, [*self._entries, *self.aliases()])

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import checkpoint_state, dtypes, files, object_graph, registry
+from . import checkpoint_state, dtypes, files, object_graph, registry, session_bundle
 from .checkpoint_state import ResolvedCheckpoint
 from .collection_items import VARIABLE_COLLECTIONS, collection_items, variable_defs
 from .errors import InvalidValueError, MissingFileError, OpError
@@ -106,7 +106,7 @@ def pick_meta_graph(graph: GraphFile, tags: Iterable[str] | None = None) -> Any:
 
 def summarise_store(store: Mapping[str, Entry]) -> Summary:
     """The part of a summary that the entries of a store give."""
-    names = {one.key: one.name for one in object_graph.tracked_variables(store)}
+    names = {one.key: one.full_name for one in object_graph.tracked_variables(store)}
     rows = [
         _row_of_entry(entry) | ({"variable": names[entry.name]} if entry.name in names else {})
         for entry in store.values()
@@ -197,7 +197,7 @@ def _of_graph(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None
     summary |= {"inputs": facts.inputs, "outputs": facts.outputs}
     if meta_graph is not None:
         summary["signatures"] = {
-            key: _signature(one) for key, one in sorted(meta_graph.signature_def.items())
+            key: _signature(one) for key, one in sorted(session_bundle.signature_defs(meta_graph).items())
         }
         summary["collections"] = {
             key: collection_items(key, one) for key, one in sorted(meta_graph.collection_def.items())
@@ -244,8 +244,8 @@ def _variables(
     if meta_graph is not None:
         restored = restored_by_function(graph_def, meta_graph.saver_def)
         key_of = {variable.variable: key for key, variable in restored.items()}
-        objects = object_graph.trainable_variables(meta_graph.object_graph_def)
-        trainable = {name for name, trained in objects.items() if trained}
+        objects = object_graph.trainable_keys(meta_graph.object_graph_def)
+        trainable = {name for name, key in key_of.items() if objects.get(key)}
     collections = meta_graph.collection_def if meta_graph is not None else {}
     for key in VARIABLE_COLLECTIONS:
         if key not in collections:

@@ -24,7 +24,6 @@ from .errors import (
     MissingFileError,
     MissingNameError,
     UnimplementedError,
-    did_you_mean,
 )
 from .ordered_code import encode_slice_key
 from .parts import Part, assemble, part_name
@@ -91,7 +90,7 @@ class V1Checkpoint(Store):
 
     def _missing(self, name: str) -> MissingNameError:
         return MissingNameError(
-            f"Key {name} not found in checkpoint {self.prefix}.{did_you_mean(name, self._entries)}",
+            f"Key {name} not found in checkpoint {self.prefix}.{self._hint(name)}",
             name=name,
             prefix=self.prefix,
         )

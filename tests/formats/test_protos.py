@@ -142,6 +142,8 @@ def test_every_field_number_and_type_is_tensorflows() -> None:
     theirs = descriptor_pool.Default()
     checked = 0
     todo = [getattr(protos, name).DESCRIPTOR for name in protos.message_names()]
+    # TensorFlow 2 has no session bundles: their messages are checked on published files.
+    todo = [one for one in todo if not one.full_name.startswith("tensorflow.serving.")]
     while todo:
         ours = todo.pop()
         other = theirs.FindMessageTypeByName(ours.full_name)

@@ -7,6 +7,7 @@ this script does, or when TensorFlow writes something differently, which is wort
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,7 +18,11 @@ import numpy as np  # noqa: E402
 import tensorflow.compat.v1 as tf  # noqa: E402
 from golden_values import named_values  # noqa: E402
 
-tf.disable_eager_execution()
+EAGER = "eager"
+"""The argument of the process that writes what TensorFlow 2 writes; the rest is written in graph mode."""
+
+if sys.argv[1:] != [EAGER]:
+    tf.disable_eager_execution()
 
 
 def tensor(info, array):
@@ -135,7 +140,163 @@ def save_model() -> None:
         builder.save()
 
 
+def save_pipeline() -> None:
+    """pipeline.meta: queues that read `lines.csv` twice and batch it, in the order of TensorFlow 1's own helpers."""
+    with tf.Graph().as_default() as graph:
+        names = tf.train.string_input_producer(["lines.csv"], num_epochs=2, shuffle=False)
+        key, line = tf.TextLineReader(skip_header_lines=1).read(names)
+        number, text = tf.decode_csv(line, [[0.0], [""]])
+        keys, numbers, texts = tf.train.batch([key, number, text], 2, allow_smaller_final_batch=True)
+        tf.identity(keys, "keys")
+        tf.identity(numbers, "numbers")
+        tf.identity(texts, "texts")
+        tf.train.export_meta_graph(str(HERE / "pipeline.meta"), graph=graph)
+
+
+def save_variants() -> None:
+    """variants.*: TensorLists, which are tensors of dtype variant."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        numbers = tf.raw_ops.TensorListFromTensor(
+            tensor=tf.constant([[1.0, 2.0], [3.0, 4.0]]), element_shape=[2]
+        )
+        words = tf.raw_ops.TensorListFromTensor(
+            tensor=tf.constant([b"a", b"bc"]), element_shape=tf.constant([], tf.int32)
+        )
+        session.run(
+            tf.raw_ops.SaveV2(
+                prefix=str(HERE / "variants"),
+                tensor_names=["list", "lists", "plain"],
+                shape_and_slices=["", "", ""],
+                tensors=[numbers, tf.stack([numbers, words]), tf.constant(3)],
+            )
+        )
+
+
+def partitioned(shape: tuple[int, ...], parts: int) -> list[tf.Variable]:
+    """The parts of a variable `p` that counts up."""
+    with tf.variable_scope("", reuse=tf.AUTO_REUSE):
+        return list(
+            tf.get_variable(
+                "p",
+                shape=shape,
+                initializer=lambda shape, dtype, partition_info: tf.fill(
+                    shape, 1.0 + partition_info.var_offset[0]
+                ),
+                partitioner=tf.fixed_size_partitioner(parts),
+                use_resource=False,
+            )
+        )
+
+
+def save_partitioned() -> None:
+    """partitioned.*: seven rows in three parts; repartitioned.*: the same, restored into two and saved."""
+    for name, parts in (("partitioned", 3), ("repartitioned", 2)):
+        with tf.Graph().as_default(), tf.Session() as session:
+            partitioned((7, 2), parts)
+            saver = tf.train.Saver()
+            if parts == 3:
+                session.run(tf.global_variables_initializer())
+            else:
+                saver.restore(session, str(HERE / "partitioned"))
+            saver.save(session, str(HERE / name), write_meta_graph=False, write_state=False)
+
+
+def save_first_generation() -> None:
+    """v1/*: the first generation: every dtype in one file; two shards with a partitioned variable."""
+    folder = HERE / "v1"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    lacking = ("bfloat16", "float8", "int4", "uint4", "uint16", "uint32", "uint64", "qint16", "quint16")
+    named = sorted((n, p) for n, p in named_values().items() if not p[0].name.startswith(lacking))
+    with tf.Graph().as_default(), tf.Session() as session:
+        session.run(
+            tf.raw_ops.SaveSlices(
+                filename=str(folder / "dtypes"),
+                tensor_names=[name for name, _ in named],
+                shapes_and_slices=[""] * len(named),
+                data=[tensor(info, array) for _, (info, array) in named],
+            )
+        )
+    config = tf.ConfigProto(device_count={"CPU": 2})
+    with tf.Graph().as_default(), tf.Session(config=config) as session:
+        with tf.device("/cpu:1"):
+            tf.get_variable("a", initializer=np.arange(5, dtype=np.float32))
+        with tf.device("/cpu:0"):
+            tf.get_variable("b", initializer=np.arange(4, dtype=np.int32))
+            partitioned((7, 2), 3)
+        session.run(tf.global_variables_initializer())
+        saver = tf.train.Saver(sharded=True, write_version=tf.train.SaverDef.V1)
+        saver.save(session, str(folder / "sharded"))
+    tf.train.update_checkpoint_state(str(folder), "sharded-?????-of-00002")
+
+
+def save_big_endian() -> None:
+    """big_endian.*: what a big-endian machine would write, made by hand; TensorFlow must read its values."""
+    sys.path.insert(0, str(HERE.parent / "support"))
+    from big_endian import write_big_endian
+
+    named = {
+        name: pair
+        for name, pair in sorted(named_values().items())
+        if not name.startswith(("bfloat16", "float8", "int4", "uint4", "q"))
+    }
+    write_big_endian(HERE / "big_endian", named)
+    reader = tf.train.NewCheckpointReader(str(HERE / "big_endian"))
+    for name, (info, array) in named.items():
+        read = reader.get_tensor(name)
+        if info.kind == "string":
+            read = np.array(read, object)
+        np.testing.assert_array_equal(read, array, err_msg=name)
+
+
+class Model(tf.Module):
+    """Two variables of one name, one below another object, and a function over them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = tf.Variable([1.0, 2.0], name="w")
+        self.inner = tf.Module()
+        self.inner.second = tf.Variable([[3.0]], name="w", trainable=False)
+        self.count = tf.Variable(np.int64(4), name="scope/count")
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32, name="x")])
+    def score(self, x: tf.Tensor) -> dict[str, tf.Tensor]:
+        """The scores."""
+        return {"y": x * self.first + self.inner.second}
+
+
+def save_second_generation() -> None:
+    """tf2/*: an object-based checkpoint, and a SavedModel whose signature is a function; keras.h5."""
+    import tensorflow as tf2
+
+    folder = HERE / "tf2"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    model = Model()
+    tf2.train.Checkpoint(model=model).write(str(folder / "ckpt"))
+    tf2.saved_model.save(model, str(folder / "saved_model"), signatures={"serving_default": model.score})
+    shutil.rmtree(folder / "saved_model" / "assets")
+    (folder / "saved_model" / "fingerprint.pb").unlink()
+
+    keras = tf2.keras
+    tf2.random.set_seed(1)
+    layers = [keras.layers.Dense(3, name="first"), keras.layers.Dense(1, name="second", use_bias=False)]
+    net = keras.Sequential([keras.Input((2,)), *layers], name="net")
+    net.compile(keras.optimizers.SGD(0.1, momentum=0.9), "mse")
+    net.layers[0].set_weights([np.arange(6.0).reshape(2, 3), np.ones(3)])
+    net.layers[1].set_weights([np.full((3, 1), 0.5)])
+    net.save(HERE / "keras.h5")
+
+
 if __name__ == "__main__":
+    if sys.argv[1:] == [EAGER]:
+        save_second_generation()
+        raise SystemExit
+    save_variants()
+    save_partitioned()
+    save_first_generation()
+    save_big_endian()
+    subprocess.run([sys.executable, __file__, EAGER], check=True)
     save_all_dtypes()
     save_constants()
     save_slices()
