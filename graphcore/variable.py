@@ -16,7 +16,7 @@ from .convert import convert_to_tensor
 from .default import GraphKeys, get_default_graph, get_default_session, name_scope
 from .dtypes import DType, as_dtype
 from .errors import InvalidTypeError, InvalidValueError
-from .operation import Operation, Tensor
+from .operation import Operation, Tensor, TensorOperators
 from .tensor_shape import TensorShape
 
 
@@ -91,7 +91,7 @@ def _strip(name: str, scope: str | None) -> str | None:
     return name[len(scope) + 1 :] if name.startswith(scope + "/") else None
 
 
-class Variable:
+class Variable(TensorOperators):
     """A variable; `tf.Variable(...)` makes a ref variable unless `use_resource` is true.
 
     Args:
@@ -315,6 +315,18 @@ class Variable:
         self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Subtracts from it; gives it after that."""
+        raise NotImplementedError
+
+    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Adds IndexedSlices."""
+        raise NotImplementedError
+
+    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Subtracts IndexedSlices."""
+        raise NotImplementedError
+
+    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Sets rows to IndexedSlices."""
         raise NotImplementedError
 
     def _as_graph_element(self) -> Any:

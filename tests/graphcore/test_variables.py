@@ -319,7 +319,7 @@ def test_what_a_saver_refuses(session: Any, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="'sess' must be a Session"):
         saver.save(None, str(tmp_path / "m"))
     with pytest.raises(ValueError, match="Can't load save_path when it is None"):
-        saver.restore(session, None)  # type: ignore[arg-type]
+        saver.restore(session, None)
 
 
 def test_reshape_restores_into_another_shape(session: Any, tmp_path: Path) -> None:
