@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,37 +18,13 @@ from .dtypes import DType
 from .errors import InvalidTypeError, InvalidValueError, MissingNameError
 from .op_def import OpDef
 from .operation import Operation, Tensor
+from .scopes import ControlDependencies, Scopes
 from .shapes import Shape
 from .stacks import graph_stack
 
 PRODUCER_VERSION = 134  # TensorFlow 1.15's TF_GRAPH_DEF_VERSION
 _OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 _SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
-
-
-class _Scopes(threading.local):
-    """The scopes that one thread is in."""
-
-    def __init__(self) -> None:
-        self.name = ""
-        self.device = ""
-        self.device_functions: list[Callable[[Operation], Any]] = []
-        self.colocation: list[Operation] = []
-        self.control: list[_ControlDependencies] = []
-        self.attrs: dict[str, Any] = {}
-        self.gradient_overrides: dict[str, str] = {}
-        self.kernel_labels: dict[str, str] = {}
-        self.container = ""
-        self.control_flow_context: Any = None
-
-
-class _ControlDependencies:
-    """One `control_dependencies` block: what must run first, and what was made inside."""
-
-    def __init__(self, inputs: list[Operation], clears: bool) -> None:
-        self.inputs = inputs
-        self.clears = clears
-        self.made: set[Operation] = set()
 
 
 class Graph:
@@ -63,7 +39,7 @@ class Graph:
         self._lock = threading.RLock()
         self._operations: dict[str, Operation] = {}
         self._names: dict[str, int] = {}
-        self._scopes = _Scopes()
+        self._scopes = Scopes()
         self._collections: dict[Any, list[Any]] = {}
         self._finalized = False
         self._unfeedable: set[Tensor] = set()
@@ -387,7 +363,7 @@ class Graph:
         scopes = self._scopes
         old, old_context = scopes.control, scopes.control_flow_context
         if control_inputs is None:
-            scopes.control = [_ControlDependencies([], clears=True)]
+            scopes.control = [ControlDependencies([], clears=True)]
             scopes.control_flow_context = None
         else:
             inputs = []
@@ -396,7 +372,7 @@ class Graph:
                     item = item.op
                 element = self.as_graph_element(item)
                 inputs.append(element.op if isinstance(element, Tensor) else element)
-            scopes.control = [*old, _ControlDependencies(list(dict.fromkeys(inputs)), clears=False)]
+            scopes.control = [*old, ControlDependencies(list(dict.fromkeys(inputs)), clears=False)]
         try:
             yield
         finally:

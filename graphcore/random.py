@@ -18,17 +18,7 @@ from .ops.random import (
 from .random_seed import get_seed, set_random_seed
 
 __all__ = [
-    "categorical",
-    "get_seed",
-    "multinomial",
-    "normal",
-    "set_random_seed",
-    "shuffle",
-    "stateless_categorical",
-    "stateless_multinomial",
-    "stateless_normal",
-    "stateless_truncated_normal",
-    "stateless_uniform",
-    "truncated_normal",
-    "uniform",
-]
+    "categorical", "get_seed", "multinomial", "normal", "set_random_seed", "shuffle",
+    "stateless_categorical", "stateless_multinomial", "stateless_normal", "stateless_truncated_normal",
+    "stateless_uniform", "truncated_normal", "uniform",
+]  # fmt: skip

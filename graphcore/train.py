@@ -31,37 +31,6 @@ from .variable_scope import (
     global_step,
 )
 
-__all__ = [
-    "AdamOptimizer",
-    "Coordinator",
-    "GradientDescentOptimizer",
-    "LooperThread",
-    "MomentumOptimizer",
-    "NewCheckpointReader",
-    "Optimizer",
-    "QueueRunner",
-    "Saver",
-    "add_queue_runner",
-    "checkpoint_exists",
-    "create_global_step",
-    "export_meta_graph",
-    "get_checkpoint_mtimes",
-    "get_checkpoint_state",
-    "get_global_step",
-    "get_or_create_global_step",
-    "global_step",
-    "import_meta_graph",
-    "latest_checkpoint",
-    "list_variables",
-    "load_checkpoint",
-    "load_variable",
-    "register_proto_function",
-    "remove_checkpoint",
-    "start_queue_runners",
-    "summary_iterator",
-    "update_checkpoint_state",
-]
-
 # Messages are made when they are first asked for: importing protobuf takes longer than all else here.
 _MESSAGES = frozenset(
     {
@@ -85,3 +54,13 @@ def __getattr__(name: str) -> Any:
     from ..formats import protos
 
     return getattr(protos, name)
+
+
+__all__ = [
+    "AdamOptimizer", "Coordinator", "GradientDescentOptimizer", "LooperThread", "MomentumOptimizer",
+    "NewCheckpointReader", "Optimizer", "QueueRunner", "Saver", "add_queue_runner", "checkpoint_exists",
+    "create_global_step", "export_meta_graph", "get_checkpoint_mtimes", "get_checkpoint_state",
+    "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph",
+    "latest_checkpoint", "list_variables", "load_checkpoint", "load_variable", "register_proto_function",
+    "remove_checkpoint", "start_queue_runners", "summary_iterator", "update_checkpoint_state",
+]  # fmt: skip
