@@ -36,7 +36,9 @@ class Coordinator:
     """
 
     def __init__(self, clean_stop_exception_types: tuple[type[BaseException], ...] | None = None) -> None:
-        self._clean = (OutOfRangeError,) if clean_stop_exception_types is None else tuple(clean_stop_exception_types)
+        self._clean = (
+            (OutOfRangeError,) if clean_stop_exception_types is None else tuple(clean_stop_exception_types)
+        )
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._error: BaseException | None = None
@@ -169,7 +171,11 @@ class LooperThread(threading.Thread):
 
     @staticmethod
     def loop(
-        coord: Coordinator, timer_interval_secs: float | None, target: Any, args: Any = None, kwargs: Any = None
+        coord: Coordinator,
+        timer_interval_secs: float | None,
+        target: Any,
+        args: Any = None,
+        kwargs: Any = None,
     ) -> LooperThread:
         """Starts a LooperThread; arguments as its own."""
         looper = LooperThread(coord, timer_interval_secs, target, args, kwargs)

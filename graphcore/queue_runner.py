@@ -12,7 +12,14 @@ from typing import Any
 from ..formats import protos
 from . import meta_graph
 from .default import GraphKeys, add_to_collection, get_collection, get_default_graph, get_default_session
-from .errors import EXCEPTION_BY_CODE, CancelledError, InvalidTypeError, InvalidValueError, OpError, OutOfRangeError
+from .errors import (
+    EXCEPTION_BY_CODE,
+    CancelledError,
+    InvalidTypeError,
+    InvalidValueError,
+    OpError,
+    OutOfRangeError,
+)
 from .importer import as_message
 from .ops.data_flow import QueueBase
 
@@ -50,7 +57,9 @@ class QueueRunner:
         if queue_runner_def is not None:
             if queue is not None or enqueue_ops:
                 raise InvalidValueError("queue_runner_def and queue are mutually exclusive.")
-            self._from_message(as_message(queue_runner_def, protos.QueueRunnerDef, "queue_runner_def"), import_scope)
+            self._from_message(
+                as_message(queue_runner_def, protos.QueueRunnerDef, "queue_runner_def"), import_scope
+            )
         else:
             self._from_queue(queue, enqueue_ops, close_op, cancel_op, queue_closed_exception_types)
         self._lock = threading.Lock()
@@ -63,7 +72,9 @@ class QueueRunner:
         if queue is None or not enqueue_ops:
             raise InvalidValueError("Must provide queue and enqueue_ops.")
         if end is not None and not (
-            isinstance(end, (tuple, list)) and end and all(isinstance(kind, type) and issubclass(kind, OpError) for kind in end)
+            isinstance(end, (tuple, list))
+            and end
+            and all(isinstance(kind, type) and issubclass(kind, OpError) for kind in end)
         ):
             raise InvalidTypeError(
                 "queue_closed_exception_types, when provided, must be a tuple of tf.error types, but saw: "
@@ -131,7 +142,9 @@ class QueueRunner:
         """The queue's name."""
         return self._name
 
-    def create_threads(self, sess: Any, coord: Any = None, daemon: bool = False, start: bool = False) -> list[Any]:
+    def create_threads(
+        self, sess: Any, coord: Any = None, daemon: bool = False, start: bool = False
+    ) -> list[Any]:
         """Makes the threads, unless those of this session still run.
 
         Args:

@@ -316,7 +316,9 @@ class PaddingQueue(Queue):
     def _stack(self, arrays: list[np.ndarray], dtype: DType, shape: Shape) -> np.ndarray:
         if not arrays:
             return super()._stack(arrays, dtype, shape)
-        largest = np.max([array.shape for array in arrays], axis=0).astype(int).tolist() if arrays[0].ndim else []
+        largest = (
+            np.max([array.shape for array in arrays], axis=0).astype(int).tolist() if arrays[0].ndim else []
+        )
         result = np.full((len(arrays), *largest), b"" if dtype.np == object else 0, dtype.np)
         for row, array in enumerate(arrays):
             result[(row, *map(slice, array.shape))] = array

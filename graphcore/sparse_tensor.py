@@ -12,7 +12,7 @@ from .errors import InvalidTypeError
 from .shape_inference import Environment, value_as_shape
 from .tensor_shape import TensorShape
 
-SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])  # noqa: PYI024
+SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 
 
 class SparseTensor:
@@ -101,6 +101,8 @@ class SparseTensor:
         return [self._indices, self._values, self._dense_shape]
 
     def __str__(self) -> str:
-        return f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})"
+        return (
+            f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})"
+        )
 
     __repr__ = __str__

@@ -93,7 +93,9 @@ def _farm_medium(data: bytes, size: int, factor: int) -> int:
     g = (y + _word(data, size - 32)) * factor & _M64
     h = (z + _word(data, size - 24)) * factor & _M64
     return _pair(
-        _rotate(e + f & _M64, 43) + _rotate(g, 30) + h & _M64, e + _rotate(f + a & _M64, 18) + g & _M64, factor
+        _rotate(e + f & _M64, 43) + _rotate(g, 30) + h & _M64,
+        e + _rotate(f + a & _M64, 18) + g & _M64,
+        factor,
     )
 
 

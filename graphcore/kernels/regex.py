@@ -63,7 +63,8 @@ def _translate(pattern: str) -> str:
         elif char == "(" and pattern.startswith("(?", at):
             if pattern.startswith(_REFUSED, at) or pattern.startswith("(?P=", at):
                 raise InvalidArgumentError(
-                    f"Invalid pattern: {pattern}, error: invalid perl operator: {pattern[at : at + 3]}", pattern=pattern
+                    f"Invalid pattern: {pattern}, error: invalid perl operator: {pattern[at : at + 3]}",
+                    pattern=pattern,
                 )
             named = re.match(r"\(\?P?<(\w+)>", pattern[at:])
             flags = re.match(r"\(\?([a-zA-Z]*)(-[a-zA-Z]*)?([:)])", pattern[at:])
@@ -72,19 +73,24 @@ def _translate(pattern: str) -> str:
                 at += named.end()
             elif flags:
                 if "U" in flags[0] or (flags[3] == ")" and at):
-                    raise UnimplementedError(f"The pattern {pattern} has flags that are not implemented: {flags[0]}")
+                    raise UnimplementedError(
+                        f"The pattern {pattern} has flags that are not implemented: {flags[0]}"
+                    )
                 multiline = multiline or "m" in flags[1]
                 out.append(flags[0])
                 at += flags.end()
             else:
-                raise InvalidArgumentError(f"Invalid pattern: {pattern}, error: missing argument", pattern=pattern)
+                raise InvalidArgumentError(
+                    f"Invalid pattern: {pattern}, error: missing argument", pattern=pattern
+                )
         elif char == "$" and not multiline:
             out.append(r"\Z")  # Python's $ also matches before a last line feed
             at += 1
         else:
             if _POSSESSIVE.match(pattern, at) and not (char == "}" and not _ends_repeat(pattern, at)):
                 raise InvalidArgumentError(
-                    f"Invalid pattern: {pattern}, error: bad repetition operator: {pattern[at : at + 2]}", pattern=pattern
+                    f"Invalid pattern: {pattern}, error: bad repetition operator: {pattern[at : at + 2]}",
+                    pattern=pattern,
                 )
             out.append(char)
             at += 1

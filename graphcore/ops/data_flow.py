@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from .. import queues
 from ..convert import convert_to_tensor
 from ..default import name_scope
 from ..dtypes import ANY, DType, as_dtype, int64
 from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..op import op, raw_ops
-from .. import queues
 from ..queues import Queue
 from ..random_seed import get_seed
 from ..shapes import Shape
@@ -42,7 +42,9 @@ def named_resource(ctx: Any, kind: str, node: Any, make: Any) -> Any:
     if shared:
         return ctx.state.resource(kind, container, shared, lambda: make(shared))
     numbers = ctx.state.resource("resource number", "", "", itertools.count)
-    return ctx.state.resource(f"{kind} of node", container, node.name, lambda: make(f"_{next(numbers)}_{node.name}"))
+    return ctx.state.resource(
+        f"{kind} of node", container, node.name, lambda: make(f"_{next(numbers)}_{node.name}")
+    )
 
 
 def _queue_of(ctx: Any, node: Any, kind: type[Queue], *options: Any, lead: Sequence[DType] = ()) -> Queue:
@@ -55,7 +57,9 @@ def _queue_of(ctx: Any, node: Any, kind: type[Queue], *options: Any, lead: Seque
             f"Length of component_types and component_shapes must agree: {len(dtypes)} types, {len(shapes)} shapes"
         )
     if not kind.padded and any(shape is None or None in shape for shape in shapes):
-        raise InvalidArgumentError(f"{kind.kind} needs fully defined shapes; a PaddingFIFOQueue may have unknown ones")
+        raise InvalidArgumentError(
+            f"{kind.kind} needs fully defined shapes; a PaddingFIFOQueue may have unknown ones"
+        )
     capacity = node.attr("capacity")
 
     def make(name: str) -> Queue:
@@ -162,7 +166,9 @@ def _check_types(queue: Queue, node: Any) -> None:
     wanted = node.attr("component_types")
     if wanted != queue.dtypes:
         theirs, ours = (", ".join(dtype.name for dtype in types) for types in (wanted, queue.dtypes))
-        raise InvalidArgumentError(f"Expected component types [{theirs}], the queue '{queue.name}' has [{ours}]")
+        raise InvalidArgumentError(
+            f"Expected component types [{theirs}], the queue '{queue.name}' has [{ours}]"
+        )
 
 
 def _close(ctx: Any, handle: Any, *, cancel_pending_enqueues: bool) -> None:
@@ -355,7 +361,9 @@ class QueueBase:
             raise InvalidValueError(
                 f"Queue shapes must have the same length as dtypes, got {len(shapes)} shapes, {len(self._dtypes)} dtypes"
             )
-        self._shapes = [TensorShape(shape) for shape in shapes] if shapes else [TensorShape(None)] * len(self._dtypes)
+        self._shapes = (
+            [TensorShape(shape) for shape in shapes] if shapes else [TensorShape(None)] * len(self._dtypes)
+        )
         if names is not None and len(names) != len(self._dtypes):
             raise InvalidValueError(
                 f"Queue names must have the same length as dtypes, got {len(names)} names, {len(self._dtypes)} dtypes"
@@ -434,7 +442,9 @@ class QueueBase:
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Any:
         """An operation that closes the queue: nothing more goes in, what is in may be taken out."""
         name = name or f"{self._name}_Close"
-        return self._op("QueueClose")(self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name)
+        return self._op("QueueClose")(
+            self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name
+        )
 
     def is_closed(self, name: str | None = None) -> Any:
         """A boolean tensor: whether the queue is closed."""
@@ -463,7 +473,9 @@ class QueueBase:
         elif not isinstance(vals, (list, tuple)):
             vals = [vals]
         if len(vals) != len(self._dtypes):
-            raise InvalidValueError(f"The queue has {len(self._dtypes)} components, {len(vals)} values were given")
+            raise InvalidValueError(
+                f"The queue has {len(self._dtypes)} components, {len(vals)} values were given"
+            )
         return [
             convert_to_tensor(value, dtype, name=f"component_{index}")
             for index, (value, dtype) in enumerate(zip(vals, self._dtypes))
@@ -532,7 +544,11 @@ class FIFOQueue(QueueBase):
     ) -> None:
         types, dims = _type_list(dtypes), _shape_list(shapes)
         ref = raw_ops.FIFOQueueV2(
-            component_types=types, shapes=dims or [], capacity=capacity, shared_name=shared_name or "", name=name
+            component_types=types,
+            shapes=dims or [],
+            capacity=capacity,
+            shared_name=shared_name or "",
+            name=name,
         )
         super().__init__(types, dims, _name_list(names), ref)
 
@@ -641,6 +657,10 @@ class PriorityQueue(QueueBase):
     ) -> None:
         rest, dims = _type_list(types), _shape_list(shapes)
         ref = raw_ops.PriorityQueueV2(
-            component_types=rest, shapes=dims or [], capacity=capacity, shared_name=shared_name or "", name=name
+            component_types=rest,
+            shapes=dims or [],
+            capacity=capacity,
+            shared_name=shared_name or "",
+            name=name,
         )
         super().__init__([int64, *rest], [TensorShape([]), *dims] if dims else None, _name_list(names), ref)

@@ -37,7 +37,9 @@ def _features_of(data: bytes, who: str) -> Any:
     try:
         return protos.parse(protos.Example, data, who).features.feature
     except DataLossError as error:
-        raise InvalidArgumentError(f"{who}: Could not parse example input, value: '{data[:100]!r}'") from error
+        raise InvalidArgumentError(
+            f"{who}: Could not parse example input, value: '{data[:100]!r}'"
+        ) from error
 
 
 def _values_of(features: Any, key: str, dtype: DType, who: _Who) -> np.ndarray | None:
@@ -74,7 +76,9 @@ def _dense_values(
     if shape is not None and shape and shape[0] is None:
         inner = num_elements(shape[1:])
         if inner is None:
-            raise InvalidArgumentError(f"{who[0]}Key: {key}: only the first dimension may be unknown: {format_shape(shape)}")
+            raise InvalidArgumentError(
+                f"{who[0]}Key: {key}: only the first dimension may be unknown: {format_shape(shape)}"
+            )
         values = np.empty(0, dtype.np) if values is None else values
         if inner and values.size % inner:
             raise InvalidArgumentError(
@@ -84,11 +88,14 @@ def _dense_values(
             )
         return values.reshape(-1, *shape[1:])
     if shape is None or None in shape:
-        raise InvalidArgumentError(f"{who[0]}Key: {key}: the shape of a dense feature must be known: {format_shape(shape)}")
+        raise InvalidArgumentError(
+            f"{who[0]}Key: {key}: the shape of a dense feature must be known: {format_shape(shape)}"
+        )
     if values is None:
         if not default.size and num_elements(shape):
             raise InvalidArgumentError(
-                f"{who[0]}Feature: {key} (data type: {_NAMES[dtype.name]}) is required but could not be found.", key=key
+                f"{who[0]}Feature: {key} (data type: {_NAMES[dtype.name]}) is required but could not be found.",
+                key=key,
             )
         values = default
     if values.size != num_elements(shape):
@@ -117,7 +124,13 @@ def _keys(texts: Sequence[Any]) -> list[str]:
     no_grad=_NO_GRAD,
 )
 def parse_single_example_op(
-    serialized: Any, dense_defaults: list[Any], *, sparse_keys: list[str], dense_keys: list[str], dense_shapes: Any, node: Any
+    serialized: Any,
+    dense_defaults: list[Any],
+    *,
+    sparse_keys: list[str],
+    dense_keys: list[str],
+    dense_shapes: Any,
+    node: Any,
 ) -> list[Any]:
     """The features of one serialized Example."""
     features = _features_of(np.reshape(serialized, -1)[0], "the serialized Example")
@@ -176,12 +189,19 @@ def parse_example_op(
         found = [_values_of(features, key, dtype, name) for features, name in zip(parsed, who)]
         sparse.append([np.empty(0, dtype.np) if values is None else values for values in found])
     dense = []
-    for key, dtype, shape, default in zip(_keys(dense_keys), node.attr("Tdense"), dense_shapes, dense_defaults):
-        rows = [_dense_values(features, key, dtype, shape, default, name) for features, name in zip(parsed, who)]
+    for key, dtype, shape, default in zip(
+        _keys(dense_keys), node.attr("Tdense"), dense_shapes, dense_defaults
+    ):
+        rows = [
+            _dense_values(features, key, dtype, shape, default, name) for features, name in zip(parsed, who)
+        ]
         dense.append(_stacked(rows, dtype, shape, default))
     return [
         *[_places(rows) for rows in sparse],
-        *[np.concatenate([np.empty(0, dtype.np), *rows]) for rows, dtype in zip(sparse, node.attr("sparse_types"))],
+        *[
+            np.concatenate([np.empty(0, dtype.np), *rows])
+            for rows, dtype in zip(sparse, node.attr("sparse_types"))
+        ],
         *[np.array([len(rows), max(map(len, rows), default=0)], np.int64) for rows in sparse],
         *dense,
     ]
@@ -223,7 +243,7 @@ def _(node: Any) -> list[Shape]:
     out_type=tuple(
         map(
             as_dtype,
-            "float16 float32 float64 int32 uint16 uint8 int16 int8 int64 complex64 complex128 bool".split(),
+            ["float16", "float32", "float64", "int32", "uint16", "uint8", "int16", "int8", "int64", "complex64", "complex128", "bool"],
         )
     ),
     no_grad=_NO_GRAD,
@@ -333,7 +353,9 @@ def decode_csv_op(
         if select_cols:
             fields = [fields[index] for index in select_cols if index < len(fields)]
         if len(fields) != count:
-            raise InvalidArgumentError(f"Expect {count} fields but have {len(fields)} in record {row}", record=row)
+            raise InvalidArgumentError(
+                f"Expect {count} fields but have {len(fields)} in record {row}", record=row
+            )
         for index, (text, dtype, default) in enumerate(zip(fields, dtypes, record_defaults)):
             columns[index][row] = _csv_value(text, dtype, default, missing, index, row)
     return [column.reshape(np.shape(records)) for column in columns]
@@ -342,7 +364,9 @@ def decode_csv_op(
 def _csv_value(text: bytes, dtype: DType, default: Any, missing: bytes, index: int, row: int) -> Any:
     if not text or text == missing:
         if not np.size(default):
-            raise InvalidArgumentError(f"Field {index} is required but missing in record {row}!", field=index, record=row)
+            raise InvalidArgumentError(
+                f"Field {index} is required but missing in record {row}!", field=index, record=row
+            )
         return np.reshape(default, -1)[0]
     if dtype.name == "string":
         return text
@@ -364,15 +388,15 @@ def _(node: Any) -> list[Shape]:
 
 # TensorFlow's Python functions
 
-FixedLenFeature = namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"], defaults=[None])  # noqa: PYI024
+FixedLenFeature = namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"], defaults=[None])
 FixedLenFeature.__doc__ = "A dense feature of a fixed shape; required unless it has a default value."
 
-FixedLenSequenceFeature = namedtuple(  # noqa: PYI024
+FixedLenSequenceFeature = namedtuple(
     "FixedLenSequenceFeature", ["shape", "dtype", "allow_missing", "default_value"], defaults=[False, None]
 )
 FixedLenSequenceFeature.__doc__ = "A dense feature of any number of rows of a fixed shape, padded in a batch."
 
-VarLenFeature = namedtuple("VarLenFeature", ["dtype"])  # noqa: PYI024
+VarLenFeature = namedtuple("VarLenFeature", ["dtype"])
 VarLenFeature.__doc__ = "A feature of any length, parsed to a SparseTensor."
 
 
@@ -506,7 +530,11 @@ def parse_example(
 
 
 def decode_raw(
-    input_bytes: Any = None, out_type: Any = None, little_endian: bool = True, name: str | None = None, bytes: Any = None
+    input_bytes: Any = None,
+    out_type: Any = None,
+    little_endian: bool = True,
+    name: str | None = None,
+    bytes: Any = None,
 ) -> Any:
     """`tf.decode_raw`: the bytes of strings as numbers of `out_type`, along a new last axis.
 

@@ -248,8 +248,7 @@ assign_add_variable_op = _resource_update("AssignAddVariableOp", np.add)
 assign_sub_variable_op = _resource_update("AssignSubVariableOp", np.subtract)
 
 
-@op("CountUpTo", "ref: Ref(T) -> output: T", "limit: int", T=INDEX, no_grad=_NO_GRAD)
-def count_up_to(ref: Any, *, limit: int) -> Any:
+def _count_up_to(ref: Any, *, limit: int) -> Any:
     """Adds 1 to a scalar variable and gives the old value, until it reaches `limit`."""
     with ref.lock:
         array = ref.writable()
@@ -260,7 +259,21 @@ def count_up_to(ref: Any, *, limit: int) -> Any:
     return old
 
 
-count_up_to.shape(rules.scalar)
+count_up_to = op("CountUpTo", "ref: Ref(T) -> output: T", "limit: int", T=INDEX, no_grad=_NO_GRAD)(
+    _count_up_to
+)
+resource_count_up_to = op(
+    "ResourceCountUpTo",
+    "resource: resource -> output: T",
+    "limit: int",
+    T=INDEX,
+    stateful=True,
+    ctx=False,
+    no_grad=_NO_GRAD,
+)(_count_up_to)
+
+for _counting in (count_up_to, resource_count_up_to):
+    _counting.shape(rules.scalar)
 
 
 # Sparse updates

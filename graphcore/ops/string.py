@@ -11,8 +11,19 @@ from typing import Any
 import numpy as np
 
 from ..convert import convert_to_tensor
-from ..default import name_scope
-from ..dtypes import INDEX, DType, as_dtype, bool_, complex64, complex128, float32, float64, int8, int16, int32, int64
+from ..dtypes import (
+    INDEX,
+    as_dtype,
+    bool_,
+    complex64,
+    complex128,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+)
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..kernels import hashes, regex
 from ..op import GraphOp, op, raw_ops
@@ -146,7 +157,9 @@ def substr_op(input: Any, pos: Any, len: Any, *, unit: str) -> Any:
         text: Any = data if unit == "BYTE" else _characters(data)
         total = text.__len__()
         if not -total <= start <= total:
-            raise InvalidArgumentError(f"pos {start} out of range for string b'{data.decode(errors='replace')}'")
+            raise InvalidArgumentError(
+                f"pos {start} out of range for string b'{data.decode(errors='replace')}'"
+            )
         start = start + total if start < 0 else start
         # A negative length counts as very large, as the C++ of TensorFlow converts it.
         found = text[start : start + size] if size >= 0 else text[start:]
@@ -188,7 +201,9 @@ _lower, _upper = _cased(bytes.lower, str.lower), _cased(bytes.upper, str.upper)
 string_lower = _elementwise("StringLower", "input: string -> output: string", _lower, _ENCODING)
 string_upper = _elementwise("StringUpper", "input: string -> output: string", _upper, _ENCODING)
 string_strip = _elementwise(
-    "StringStrip", "input: string -> output: string", lambda input: mapped(lambda data: data.strip(b" \t\n\v\f\r"), input)
+    "StringStrip",
+    "input: string -> output: string",
+    lambda input: mapped(lambda data: data.strip(b" \t\n\v\f\r"), input),
 )
 
 
@@ -243,15 +258,13 @@ _elementwise(
 )
 
 
-def _as_string(
-    input: Any, *, precision: int, scientific: bool, shortest: bool, width: int, fill: str
-) -> Any:
+def _as_string(input: Any, *, precision: int, scientific: bool, shortest: bool, width: int, fill: str) -> Any:
     """Numbers as C's printf writes them."""
     kind = input.dtype.kind
     if len(fill) > 1:
         raise InvalidArgumentError(f"Fill string must be one or fewer characters: '{fill}'")
     if fill not in ("", " ", "+", "-", "0"):
-        raise InvalidArgumentError(f"Fill argument not supported: \"{fill}\"")
+        raise InvalidArgumentError(f'Fill argument not supported: "{fill}"')
     if scientific and shortest:
         raise InvalidArgumentError("Cannot select both scientific and shortest notation")
     if kind not in "fc" and (scientific or shortest):
@@ -375,7 +388,11 @@ string_to_hash_bucket_fast = _elementwise(
     "StringToHashBucketFast", "input: string -> output: int64", _hash_bucket_fast, _BUCKETS
 )
 string_to_hash_bucket_strong = _elementwise(
-    "StringToHashBucketStrong", "input: string -> output: int64", _hash_bucket_strong, _BUCKETS, "key: list(int)"
+    "StringToHashBucketStrong",
+    "input: string -> output: int64",
+    _hash_bucket_strong,
+    _BUCKETS,
+    "key: list(int)",
 )
 
 
@@ -409,7 +426,9 @@ def _decode_base64(input: Any) -> Any:
     return mapped(decode, input)
 
 
-encode_base64 = _elementwise("EncodeBase64", "input: string -> output: string", _encode_base64, "pad: bool = false")
+encode_base64 = _elementwise(
+    "EncodeBase64", "input: string -> output: string", _encode_base64, "pad: bool = false"
+)
 decode_base64 = _elementwise("DecodeBase64", "input: string -> output: string", _decode_base64)
 
 
@@ -429,7 +448,9 @@ def reduce_join_op(inputs: Any, reduction_indices: Any, *, keep_dims: bool, sepa
     axes = []
     for axis in given:
         if not -rank <= axis < rank:
-            raise InvalidArgumentError(f"Invalid reduction dimension {axis} for input with {rank} dimension(s)")
+            raise InvalidArgumentError(
+                f"Invalid reduction dimension {axis} for input with {rank} dimension(s)"
+            )
         axes.append(axis % rank)
     if len(set(axes)) < len(axes):
         raise InvalidArgumentError(f"Duplicate reduction dimension in {given}")
@@ -480,7 +501,9 @@ def string_split(
         name: Name of the operation.
     """
     mark = convert_to_tensor(delimiter if sep is None else sep, "string", name="delimiter")
-    found = string_split_op(convert_to_tensor(source, "string", name="source"), mark, skip_empty=skip_empty, name=name)
+    found = string_split_op(
+        convert_to_tensor(source, "string", name="source"), mark, skip_empty=skip_empty, name=name
+    )
     return SparseTensor(*found)
 
 
@@ -534,11 +557,19 @@ def as_string(
         fill: What fills up to `width`: a space, or `"0"`, `"+"`, `"-"` as flags of C.
         name: Name of the operation.
     """
-    options = {"precision": precision, "scientific": scientific, "shortest": shortest, "width": width, "fill": fill}
+    options = {
+        "precision": precision,
+        "scientific": scientific,
+        "shortest": shortest,
+        "width": width,
+        "fill": fill,
+    }
     return raw_ops.AsString(input, **options, name=name)
 
 
-def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None) -> Any:
+def regex_replace(
+    input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
+) -> Any:
     """`tf.regex_replace`: what matches a regular expression of RE2, replaced; `\\1` stands for a group."""
     if isinstance(pattern, (str, bytes)) and isinstance(rewrite, (str, bytes)):
         return raw_ops.StaticRegexReplace(
@@ -558,7 +589,9 @@ def hash_bucket(
     string_tensor: Any = None, num_buckets: int | None = None, name: str | None = None, input: Any = None
 ) -> Any:
     """`tf.string_to_hash_bucket`: a number below `num_buckets` for each string."""
-    return string_to_hash_bucket(string_tensor if input is None else input, num_buckets=num_buckets, name=name)
+    return string_to_hash_bucket(
+        string_tensor if input is None else input, num_buckets=num_buckets, name=name
+    )
 
 
 def reduce_join(
@@ -592,4 +625,6 @@ def reduce_join(
             raise InvalidValueError("The rank of inputs must be known to join along all axes")
         axes = list(range(rank - 1, -1, -1))
     keep = keepdims if keepdims is not None else bool(keep_dims)
-    return reduce_join_op(inputs, convert_to_tensor(axes, int32), keep_dims=keep, separator=separator, name=name)
+    return reduce_join_op(
+        inputs, convert_to_tensor(axes, int32), keep_dims=keep, separator=separator, name=name
+    )

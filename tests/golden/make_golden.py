@@ -302,3 +302,4 @@ if __name__ == "__main__":
     save_slices()
     save_sharded()
     save_model()
+    save_pipeline()

@@ -1,6 +1,7 @@
 """Serialized examples, raw bytes, CSV."""
 
 import numpy as np
+
 from sgtool.formats import protos
 
 from . import case, text
@@ -59,7 +60,7 @@ CASES = [
     case(
         "ParseSingleExample",
         text(LONG),
-        [INTS, NONE],
+        [np.int64(0), text("")],
         num_sparse=1,
         sparse_keys=["n"],
         sparse_types=[np.float32],

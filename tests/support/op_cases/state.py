@@ -40,6 +40,7 @@ CASES = [
     case("VariableShape", Var(V), expect=lambda v: [[4, 3], v]),
     case("VariableShape", Var(V), out_type=np.int64, expect=lambda v: [[4, 3], v]),
     case("CountUpTo", Var(np.int32(3)), limit=5, expect=[3, 4]),
+    case("ResourceCountUpTo", Var(np.int64(3)), limit=5, T=np.int64, expect=[3, 4]),
     case("ResourceGather", Var(V), ROWS, dtype=np.float32, expect=lambda v, i: [v[i], v]),
     case("ResourceGather", Var(V), np.int64(1), dtype=np.float32, expect=lambda v, i: [v[1], v]),
 ]
