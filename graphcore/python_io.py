@@ -42,7 +42,7 @@ class TFRecordOptions:
     def __init__(self, compression_type: Any = None, compression_level: int | None = None, **_: Any) -> None:
         if isinstance(compression_type, TFRecordOptions):
             compression_type = compression_type.compression_type
-        self.compression_type = compression_type
+        self.compression_type: Any = compression_type
         self.compression_level = compression_level
         self.as_compression_type()
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..formats import protos
@@ -81,7 +82,7 @@ class QueueRunner:
                 f"{end}"
             )
         self._queue: Any = queue
-        self._name = queue.name
+        self._name: str = queue.name
         self._enqueue_ops = list(enqueue_ops)
         self._close_op = queue.close() if close_op is None else close_op
         self._cancel_op = queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
@@ -207,17 +208,13 @@ class QueueRunner:
 
     def _close(self, sess: Any) -> None:
         """Closes the queue; that it is closed, or the session, is no error."""
-        try:
+        with suppress(CancelledError, RuntimeError):
             sess.run(self._close_op)
-        except (CancelledError, RuntimeError):
-            pass
 
     def _close_on_stop(self, sess: Any, coord: Any) -> None:
         coord.wait_for_stop()
-        try:
+        with suppress(CancelledError, RuntimeError):  # the session is closed, and with it the queue
             sess.run(self._cancel_op)
-        except (CancelledError, RuntimeError):
-            pass  # the session is closed, and with it the queue
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         """The QueueRunnerDef; None where the queue lies outside of `export_scope`."""
@@ -270,7 +267,8 @@ def start_queue_runners(
         sess = get_default_session()
         if sess is None:
             raise InvalidValueError(
-                "Cannot start queue runners: No default session is registered. Use `with sess.as_default()` or pass "
+                "Cannot start queue runners: No default session is registered. Use `with "
+                "sess.as_default()` or pass "
                 "an explicit session to tf.start_queue_runners(sess=sess)"
             )
     with sess.graph.as_default():

@@ -100,18 +100,21 @@ class Queue:
             raise InvalidArgumentError(f"Shared queue '{self.name}' is a {self.kind}, not a {kind}")
         if capacity != self._requested_capacity:
             raise InvalidArgumentError(
-                f"Shared queue '{self.name}' has capacity {self._requested_capacity} but requested capacity was "
+                f"Shared queue '{self.name}' has capacity {self._requested_capacity} but "
+                "requested capacity was "
                 f"{capacity}"
             )
         if list(dtypes) != self.dtypes:
             mine, theirs = (", ".join(dtype.name for dtype in types) for types in (self.dtypes, dtypes))
             raise InvalidArgumentError(
-                f"Shared queue '{self.name}' has component types {mine} but requested component types were {theirs}"
+                f"Shared queue '{self.name}' has component types {mine} but requested "
+                f"component types were {theirs}"
             )
         if list(shapes) != self.shapes:
             mine, theirs = (", ".join(map(format_shape, items)) for items in (self.shapes, shapes))
             raise InvalidArgumentError(
-                f"Shared queue '{self.name}' has component shapes [{mine}] but requested component shapes were "
+                f"Shared queue '{self.name}' has component shapes [{mine}] but requested "
+                "component shapes were "
                 f"[{theirs}]"
             )
 
@@ -230,7 +233,8 @@ class Queue:
                 count = len(self._elements) if fewer else count
                 if not fewer or not count:
                     raise OutOfRangeError(
-                        f"{self.kind} '{self.name}' is closed and has insufficient elements (requested {missing}, "
+                        f"{self.kind} '{self.name}' is closed and has insufficient elements "
+                        f"(requested {missing}, "
                         f"current size {size})",
                         queue=self.name,
                         requested=missing,
@@ -297,7 +301,8 @@ class Queue:
                     left = None if ctx.deadline is None else ctx.deadline - time.monotonic()
                     if left is not None and left <= 0:
                         raise DeadlineExceededError(
-                            f"Timed out waiting for notification: {what.lower()} on {self.kind} '{self.name}', "
+                            f"Timed out waiting for notification: {what.lower()} on "
+                            f"{self.kind} '{self.name}', "
                             f"which holds {len(self._elements)} elements",
                             queue=self.name,
                         )
@@ -319,9 +324,10 @@ class PaddingQueue(Queue):
         largest = (
             np.max([array.shape for array in arrays], axis=0).astype(int).tolist() if arrays[0].ndim else []
         )
-        result = np.full((len(arrays), *largest), b"" if dtype.np == object else 0, dtype.np)
+        result = np.full((len(arrays), *largest), b"" if dtype.name == "string" else 0, dtype.np)
         for row, array in enumerate(arrays):
-            result[(row, *map(slice, array.shape))] = array
+            corner: tuple[Any, ...] = (row, *(slice(size) for size in array.shape))
+            result[corner] = array
         return result
 
 
@@ -400,5 +406,6 @@ def _check_shape(index: int, wanted: Shape, found: tuple[int, ...]) -> None:
         return
     if len(wanted) != len(found) or any(want not in (None, have) for want, have in zip(wanted, found)):
         raise InvalidArgumentError(
-            f"Shape mismatch in tuple component {index}. Expected {format_shape(wanted)}, got {format_shape(found)}"
+            f"Shape mismatch in tuple component {index}. Expected {format_shape(wanted)}, got "
+            f"{format_shape(found)}"
         )

@@ -163,7 +163,7 @@ def _class(pattern: str, at: int) -> tuple[str, int]:
 
 
 def replace(pattern: str, rewrite: str, text: str, everywhere: bool) -> str:
-    """`text` with the first match, or every one, replaced; `rewrite` may hold `\\0` to `\\9`.
+    r"""`text` with the first match, or every one, replaced; `rewrite` may hold `\0` to `\9`.
 
     As RE2 does, an empty match right after a match is passed over. Where `rewrite` names a group that the
     pattern does not have, TensorFlow logs it and changes nothing; that is an error here.
@@ -211,7 +211,8 @@ def _parse_rewrite(rewrite: str, groups: int) -> tuple[str | int, ...]:
             parts.append(int(following))
         else:
             raise InvalidArgumentError(
-                f"Invalid rewrite pattern: {rewrite}: it holds \\{following}, the pattern has {groups} groups",
+                f"Invalid rewrite pattern: {rewrite}: it holds \\{following}, the pattern has "
+                f"{groups} groups",
                 rewrite=rewrite,
             )
     return tuple(parts)

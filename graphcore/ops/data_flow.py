@@ -54,7 +54,8 @@ def _queue_of(ctx: Any, node: Any, kind: type[Queue], *options: Any, lead: Seque
         shapes = [() for _ in lead] + shapes
     if shapes and len(shapes) != len(dtypes):
         raise InvalidArgumentError(
-            f"Length of component_types and component_shapes must agree: {len(dtypes)} types, {len(shapes)} shapes"
+            f"Length of component_types and component_shapes must agree: {len(dtypes)} types, "
+            f"{len(shapes)} shapes"
         )
     if not kind.padded and any(shape is None or None in shape for shape in shapes):
         raise InvalidArgumentError(
@@ -88,7 +89,7 @@ def _priority(ctx: Any, *, node: Any) -> Queue:
 
 _RANDOM = ("min_after_dequeue: int = 0", "seed: int = 0", "seed2: int = 0")
 _PRIORITY = ("component_types: list(type) >= 0 = []", "shapes: list(shape) >= 0", "capacity: int = -1")
-_QUEUES = {
+_QUEUES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "FIFOQueue": (_fifo, _QUEUE),
     "PaddingFIFOQueue": (_padding, _QUEUE),
     "RandomShuffleQueue": (_shuffle, (*_QUEUE, *_RANDOM)),
@@ -359,14 +360,16 @@ class QueueBase:
         self._dtypes = [as_dtype(dtype) for dtype in dtypes]
         if shapes is not None and len(shapes) != len(self._dtypes):
             raise InvalidValueError(
-                f"Queue shapes must have the same length as dtypes, got {len(shapes)} shapes, {len(self._dtypes)} dtypes"
+                f"Queue shapes must have the same length as dtypes, got {len(shapes)} shapes, "
+                f"{len(self._dtypes)} dtypes"
             )
         self._shapes = (
             [TensorShape(shape) for shape in shapes] if shapes else [TensorShape(None)] * len(self._dtypes)
         )
         if names is not None and len(names) != len(self._dtypes):
             raise InvalidValueError(
-                f"Queue names must have the same length as dtypes, got {len(names)} names, {len(self._dtypes)} dtypes"
+                f"Queue names must have the same length as dtypes, got {len(names)} names, "
+                f"{len(self._dtypes)} dtypes"
             )
         self._names = list(names) if names else None
         self._queue_ref = queue_ref
@@ -580,7 +583,8 @@ class PaddingFIFOQueue(QueueBase):
         types, dims = _type_list(dtypes), _shape_list(shapes, "rank") or []
         if len(types) != len(dims):
             raise InvalidValueError(
-                f"Shapes must be provided for all components, but received {len(types)} dtypes and {len(dims)} shapes."
+                f"Shapes must be provided for all components, but received {len(types)} "
+                f"dtypes and {len(dims)} shapes."
             )
         ref = raw_ops.PaddingFIFOQueueV2(
             component_types=types, shapes=dims, capacity=capacity, shared_name=shared_name or "", name=name
@@ -632,7 +636,7 @@ class RandomShuffleQueue(QueueBase):
 
 
 class PriorityQueue(QueueBase):
-    """`tf.PriorityQueue`: gives the element with the smallest priority, an int64 scalar in front of its components.
+    """`tf.PriorityQueue`: smallest priority first: an int64 scalar before the components.
 
     Args:
         capacity: The most elements that it holds.

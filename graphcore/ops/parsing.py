@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,23 @@ import numpy as np
 from ...formats import protos
 from ..convert import constant, convert_to_tensor
 from ..default import name_scope
-from ..dtypes import DType, as_dtype, string
+from ..dtypes import (
+    DType,
+    as_dtype,
+    bool_,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    string,
+    uint8,
+    uint16,
+)
 from ..errors import DataLossError, InvalidArgumentError, InvalidValueError
 from ..op import op, raw_ops
 from ..shapes import Shape, format_shape, num_elements, with_rank
@@ -23,6 +40,7 @@ from .string import parse_number
 _NO_GRAD = "serialized data is not differentiable"
 _LISTS = {"bytes_list": "string", "float_list": "float32", "int64_list": "int64"}
 _NAMES = {"float32": "float", "int64": "int64", "string": "string"}
+_RAW = (bool_, uint8, int8, uint16, int16, int32, int64, float16, float32, float64, complex64, complex128)
 _FEATURE_TYPES = "{float32, int64, string}"
 
 
@@ -56,7 +74,8 @@ def _values_of(features: Any, key: str, dtype: DType, who: _Who) -> np.ndarray |
         return None
     if _LISTS[kind] != dtype.name:
         raise InvalidArgumentError(
-            f"{who[0]}Key: {key}{who[1]}.  Data types don't match. Data type: {_NAMES[_LISTS[kind]]} but expected type: "
+            f"{who[0]}Key: {key}{who[1]}.  Data types don't match. Data type: "
+            f"{_NAMES[_LISTS[kind]]} but expected type: "
             f"{_NAMES[dtype.name]}",
             key=key,
         )
@@ -82,7 +101,8 @@ def _dense_values(
         values = np.empty(0, dtype.np) if values is None else values
         if inner and values.size % inner:
             raise InvalidArgumentError(
-                f"{who[0]}Key: {key}{who[1]}.  Number of {_NAMES[dtype.name]} values is not a multiple of stride length. Saw "
+                f"{who[0]}Key: {key}{who[1]}.  Number of {_NAMES[dtype.name]} values is not a "
+                "multiple of stride length. Saw "
                 f"{values.size} values but output shape is: {format_shape(shape)}",
                 key=key,
             )
@@ -94,17 +114,20 @@ def _dense_values(
     if values is None:
         if not default.size and num_elements(shape):
             raise InvalidArgumentError(
-                f"{who[0]}Feature: {key} (data type: {_NAMES[dtype.name]}) is required but could not be found.",
+                f"{who[0]}Feature: {key} (data type: {_NAMES[dtype.name]}) is required but "
+                "could not be found.",
                 key=key,
             )
         values = default
     if values.size != num_elements(shape):
         raise InvalidArgumentError(
-            f"{who[0]}Key: {key}{who[1]}.  Number of {_NAMES[dtype.name]} values != expected.  Values size: {values.size} but "
+            f"{who[0]}Key: {key}{who[1]}.  Number of {_NAMES[dtype.name]} values != expected. "
+            f" Values size: {values.size} but "
             f"output shape: {format_shape(shape)}",
             key=key,
         )
-    return values.reshape(shape)
+    sizes: Any = shape
+    return values.reshape(sizes)
 
 
 def _keys(texts: Sequence[Any]) -> list[str]:
@@ -113,7 +136,8 @@ def _keys(texts: Sequence[Any]) -> list[str]:
 
 @op(
     "ParseSingleExample",
-    "serialized: string, dense_defaults: Tdense -> sparse_indices: num_sparse * int64, sparse_values: sparse_types, "
+    "serialized: string, dense_defaults: Tdense -> sparse_indices: num_sparse * int64, "
+    "sparse_values: sparse_types, "
     "sparse_shapes: num_sparse * int64, dense_values: Tdense",
     "num_sparse: int >= 0",
     "sparse_keys: list(string) >= 0",
@@ -240,12 +264,7 @@ def _(node: Any) -> list[Shape]:
     "DecodeRaw",
     "bytes: string -> output: out_type",
     "little_endian: bool = true",
-    out_type=tuple(
-        map(
-            as_dtype,
-            ["float16", "float32", "float64", "int32", "uint16", "uint8", "int16", "int8", "int64", "complex64", "complex128", "bool"],
-        )
-    ),
+    out_type=_RAW,
     no_grad=_NO_GRAD,
 )
 def decode_raw_op(bytes: Any, *, little_endian: bool, out_type: Any) -> Any:
@@ -261,7 +280,8 @@ def decode_raw_op(bytes: Any, *, little_endian: bool, out_type: Any) -> Any:
     dtype = np.dtype(out_type)
     if length % dtype.itemsize:
         raise InvalidArgumentError(
-            f"Input to DecodeRaw has length {length} that is not a multiple of {dtype.itemsize}, the size of {dtype.name}"
+            f"Input to DecodeRaw has length {length} that is not a multiple of "
+            f"{dtype.itemsize}, the size of {dtype.name}"
         )
     stored = np.dtype(np.uint8) if dtype.kind == "b" else dtype.newbyteorder("<" if little_endian else ">")
     flat = np.frombuffer(b"".join(items), stored).astype(dtype)
@@ -574,7 +594,7 @@ def decode_csv(
         ValueError: `select_cols` does not increase or does not fit `record_defaults`.
         TypeError: A default is of another dtype than float32, float64, int32, int64 or string.
     """
-    if select_cols is not None and any(a >= b for a, b in zip(select_cols, select_cols[1:])):
+    if select_cols is not None and any(a >= b for a, b in pairwise(select_cols)):
         raise InvalidValueError("select_cols is not strictly increasing.")
     if select_cols is not None and (select_cols[:1] < [0] or len(select_cols) != len(record_defaults)):
         raise InvalidValueError("Length of select_cols and record_defaults do not match.")

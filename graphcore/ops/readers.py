@@ -74,7 +74,7 @@ def _fixed_length(
 
 
 _FIXED = ("header_bytes: int = 0", "record_bytes: int", "footer_bytes: int = 0", "hop_bytes: int = 0")
-_READERS = {
+_READERS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "TFRecordReader": (_tf_record, (*_NAMES, "compression_type: string = ''")),
     "TextLineReader": (_text_line, ("skip_header_lines: int = 0", *_NAMES)),
     "WholeFileReader": (_whole_file, _NAMES),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -288,12 +289,9 @@ def _as_string(input: Any, *, precision: int, scientific: bool, shortest: bool, 
 
 
 def _printf(how: str, value: Any) -> str:
-    if isinstance(value, float) and value != value:
-        how = how.replace("%0", "%")
-        return (how % abs(value)).replace("+nan", "nan")
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        how = how.replace("%0", "%")
-    return how % value
+    """C's printf of one number, which fills what is not finite with spaces, not zeros."""
+    finite = isinstance(value, int) or math.isfinite(value)
+    return str((how if finite else how.replace("%0", "%")) % value)
 
 
 _elementwise(
@@ -570,7 +568,7 @@ def as_string(
 def regex_replace(
     input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
 ) -> Any:
-    """`tf.regex_replace`: what matches a regular expression of RE2, replaced; `\\1` stands for a group."""
+    r"""`tf.regex_replace`: what matches a regular expression of RE2, replaced; `\1` stands for a group."""
     if isinstance(pattern, (str, bytes)) and isinstance(rewrite, (str, bytes)):
         return raw_ops.StaticRegexReplace(
             input, pattern=pattern, rewrite=rewrite, replace_global=replace_global, name=name

@@ -141,7 +141,7 @@ def save_model() -> None:
 
 
 def save_pipeline() -> None:
-    """pipeline.meta: queues that read `lines.csv` twice and batch it, in the order of TensorFlow 1's own helpers."""
+    """pipeline.meta: queues that read `lines.csv` twice and batch it, by TensorFlow 1's helpers."""
     with tf.Graph().as_default() as graph:
         names = tf.train.string_input_producer(["lines.csv"], num_epochs=2, shuffle=False)
         key, line = tf.TextLineReader(skip_header_lines=1).read(names)

@@ -56,15 +56,14 @@ def test_a_program_with_a_queue_runs_to_its_end():
 def test_several_threads_of_one_runner_close_once():
     queue, runner = counting_queue(60, capacity=3, threads=3)
     take = queue.dequeue()
-    found = []
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         threads = runner.create_threads(session, start=True, daemon=True)
         assert len(threads) == 3
         assert runner.create_threads(session) == []
+        found = [session.run(take) for _ in range(60)]
         with pytest.raises(tf.errors.OutOfRangeError):
-            while True:
-                found.append(session.run(take))
+            session.run(take)
         for thread in threads:
             thread.join(5)
     assert runner.exceptions_raised == []

@@ -212,7 +212,7 @@ def test_a_dequeue_that_waits_fails_when_the_queue_closes():
 
 
 def test_closing_the_session_wakes_everybody():
-    queue, fill = queue_of(1, capacity=1)
+    _, fill = queue_of(1, capacity=1)
     other = tf.FIFOQueue(1, tf.int32)
     take = other.dequeue()
     session = tf.Session()
