@@ -295,17 +295,20 @@ def _v1_of_meta(name: str) -> ResolvedCheckpoint | None:
 
 
 def _v1_files(prefix: str) -> list[str]:
-    """The files of a first-generation checkpoint: the literal one, or those of a pattern."""
-    if files.is_file(prefix):
-        return [prefix] if _is_table(prefix) and not prefix.endswith(".index") else []
+    """The files of a first-generation checkpoint: the literal one, or all those of a pattern.
+
+    A shard of which all others are there stands for all of them.
+    """
     match = _V1_SHARD.fullmatch(prefix)
-    if not match or "?????" not in prefix:
+    literal = [prefix] if files.is_file(prefix) else []
+    if literal and (prefix.endswith(".index") or not _is_table(prefix)):
         return []
+    if not match or (not literal and "?????" not in prefix) or int(match["count"]) > 100_000:
+        return literal
     count = int(match["count"])
-    if count > 100_000:
-        return []
     shards = [f"{match['prefix']}-{shard:05d}-of-{match['count']}" for shard in range(count)]
-    return shards if all(map(files.is_file, shards)) and all(map(_is_table, shards)) else []
+    complete = (not literal or prefix in shards) and all(map(files.is_file, shards))
+    return shards if complete and all(map(_is_table, shards)) else literal
 
 
 def is_checkpoint_file(path: str) -> bool:

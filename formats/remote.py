@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .errors import (
+    InvalidValueError,
     MissingExtraError,
     MissingFileError,
     OpError,
@@ -176,7 +177,14 @@ def _errors(url: str, doing: str) -> Iterator[None]:
             f"Cannot {doing} {url}: permission denied ({error}).", path=url
         ) from error
     except ImportError as error:  # fsspec says which package a scheme needs
-        raise MissingExtraError(f"Cannot {doing} {url}: {error}", path=url, extra="remote") from error
+        raise MissingExtraError(f"Cannot {doing} {url}: {error}.", path=url, extra="remote") from error
+    except ValueError as error:
+        if "Protocol not known" not in str(error):
+            raise UnavailableError(f"Cannot {doing} {url}: {error}", path=url) from error
+        scheme = url.partition("://")[0]
+        raise InvalidValueError(
+            f"Cannot {doing} {url}: no file system is called {scheme}.", path=url
+        ) from error
     except Exception as error:  # each file system has errors of its own (botocore, aiohttp, ...)
         text = str(error) or type(error).__name__
         raise UnavailableError(f"Cannot {doing} {url}: {text}", path=url) from error

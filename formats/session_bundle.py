@@ -43,7 +43,7 @@ def signature_defs(meta_graph: Any) -> dict[str, Any]:
         pair = [named.pop(key, protos.Signature()) for key in ("inputs", "outputs")]
         maps = [dict(one.generic_signature.map) for one in pair]
         if any(maps):
-            found[PREDICT] = _signature("predict", *maps, nodes)
+            found[PREDICT] = _signature("predict", maps[0], maps[1], nodes)
         found |= {key: _converted(one, nodes) for key, one in named.items()}
     return found
 

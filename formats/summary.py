@@ -306,7 +306,9 @@ def _totals(rows: list[dict[str, Any]]) -> dict[str, int]:
     """`parameters`: elements of the trainable variables, or of all where it is not known what is trained."""
     marked = [row for row in rows if row.get("trainable")]
     counted = (
-        marked if any("trainable" in row for row in rows) else [r for r in rows if r["dtype"] != "string"]
+        marked
+        if any("trainable" in row for row in rows)
+        else [r for r in rows if r["dtype"] not in ("string", "variant", "resource")]
     )
     shapes = [row["shape"] for row in counted if row["shape"] is not None and None not in row["shape"]]
     return {"parameters": sum(map(math.prod, shapes)), "bytes": sum(row["bytes"] or 0 for row in rows)}

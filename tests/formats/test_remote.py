@@ -1,0 +1,247 @@
+"""Paths that are URLs: the same results, and no more bytes read than are needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sgtool.formats import checkpoint_state, files, registry, remote, summary
+from sgtool.formats.entry import entry_of
+from sgtool.formats.errors import (
+    DataLossError,
+    InvalidValueError,
+    MissingExtraError,
+    MissingFileError,
+    OpError,
+    PermissionDeniedError,
+    UnavailableError,
+)
+
+fsspec = pytest.importorskip("fsspec")
+GOLDEN = Path(__file__).parents[1] / "golden"
+ROOT = "memory://remote"
+
+
+class Log(list[tuple[str, int]]):
+    """What was read: (file, bytes) of each request."""
+
+    def of(self, suffix: str) -> int:
+        return sum(size for path, size in self if path.endswith(suffix))
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> Iterator[Log]:
+    """The golden files in a file system in memory that counts what is read of it."""
+    system = fsspec.filesystem("memory")
+    system.store.clear()
+    for path in GOLDEN.rglob("*"):
+        if path.is_file():
+            system.pipe_file(f"/remote/{path.relative_to(GOLDEN)}", path.read_bytes())
+    read = Log()
+    original = type(system).cat_file
+
+    def cat_file(
+        self: Any, path: str, start: int | None = None, end: int | None = None, **more: Any
+    ) -> bytes:
+        data: bytes = original(self, path, start=start, end=end, **more)
+        read.append((path, len(data)))
+        return data
+
+    monkeypatch.setattr(type(system), "cat_file", cat_file)
+    yield read
+    system.store.clear()
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "model/model.ckpt-2",
+        "model/model.ckpt-2.index",
+        "model/model.ckpt-2.meta",
+        "model/model.ckpt-2.data-00000-of-00001",
+        "model/checkpoint",
+        "model",
+        "saved_model",
+        "tf2/saved_model",
+        "slices_v1",
+        "v1",
+        "v1/sharded.meta",
+        "v1/sharded-?????-of-00002",
+        "keras.h5",
+        "model/graph.pb",
+        "dtypes",
+    ],
+)
+def test_a_url_gives_what_the_file_gives(log: Log, form: str) -> None:
+    def neutral(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: neutral(one) for key, one in value.items()}
+        return value.replace(str(GOLDEN), ROOT) if isinstance(value, str) else value
+
+    assert summary.summarise(f"{ROOT}/{form}") == neutral(summary.summarise(GOLDEN / form))
+    if not form.endswith("graph.pb"):
+        here, there = registry.open_store(f"{GOLDEN}/{form}"), registry.open_store(f"{ROOT}/{form}")
+        assert list(here) == list(there)
+        for name, entry in there.items():
+            assert entry.read().tolist() == here[name].read().tolist()
+
+
+def test_inspecting_reads_the_index_only(log: Log) -> None:
+    registry.write_store(
+        f"{ROOT}/big", [entry_of(f"v{i}", np.full(10_000, i, np.float32)) for i in range(20)]
+    )
+    log.clear()
+    assert len(summary.summarise(f"{ROOT}/big")["variables"]) == 20
+    assert log.of(".data-00000-of-00001") == 0
+    assert log.of(".index") < 2000
+
+
+def test_reading_some_reads_their_bytes(log: Log) -> None:
+    registry.write_store(
+        f"{ROOT}/big", [entry_of(f"v{i}", np.full(10_000, i, np.float32)) for i in range(20)]
+    )
+    store = registry.open_store(f"{ROOT}/big")
+    log.clear()
+    assert store["v3"].read()[0] == 3
+    assert store["v17"].read()[9_999] == 17
+    assert log == [("/remote/big.data-00000-of-00001", 40_000)] * 2
+
+
+def write_big(name: str, count: int, size: int) -> None:
+    entries = [entry_of(f"v{i}", np.full(size, i, np.float32)) for i in range(count)]
+    registry.write_store(f"{ROOT}/{name}", entries)
+
+
+@pytest.mark.parametrize("name", ["big.npz", "big.h5", "big.safetensors"])
+def test_archives_are_read_in_part(log: Log, name: str) -> None:
+    if name.endswith("safetensors"):
+        pytest.importorskip("safetensors")
+    registry.write_store(
+        f"{ROOT}/{name}", [entry_of(f"v{i}", np.full(50_000, i, np.float32)) for i in range(40)]
+    )
+    log.clear()
+    store = registry.open_store(f"{ROOT}/{name}")
+    assert len(store) == 40
+    assert store["v3"].read()[0] == 3
+    size = files.file_size(f"{ROOT}/{name}")
+    assert size > 8_000_000
+    assert log.of(name) < size / (2 if name.endswith("npz") else 4)
+
+
+def test_first_generation_reads_blocks(log: Log) -> None:
+    content = files.open_content(f"{ROOT}/v1/dtypes")
+    log.clear()
+    assert content.size == (GOLDEN / "v1" / "dtypes").stat().st_size
+    assert bytes(content.view(10, 5)) == (GOLDEN / "v1" / "dtypes").read_bytes()[10:15]
+    assert log == [("/remote/v1/dtypes", 5)]
+
+
+def test_writing_replaces_remote_files(log: Log) -> None:
+    registry.write_store(f"{ROOT}/new/m", [entry_of("a", 1.0)], b"graph")
+    registry.write_store(f"{ROOT}/new/m", [entry_of("a", 2.0)], b"graph 2")
+    assert registry.open_store(f"{ROOT}/new/m")["a"].read() == 2
+    assert files.read_bytes(f"{ROOT}/new/m.meta") == b"graph 2"
+    assert files.list_directory(f"{ROOT}/new") == ["m.data-00000-of-00001", "m.index", "m.meta"]
+    assert checkpoint_state.complete_checkpoints(f"{ROOT}/new") == [f"{ROOT}/new/m"]
+    checkpoint_state.write_state(f"{ROOT}/new", f"{ROOT}/new/m")
+    assert checkpoint_state.latest_checkpoint(f"{ROOT}/new") == f"{ROOT}/new/m"
+    files.remove_file(f"{ROOT}/new/m.meta")
+    assert not files.is_file(f"{ROOT}/new/m.meta")
+    files.make_directory(f"{ROOT}/else")
+
+
+def test_a_failed_write_uploads_nothing(log: Log) -> None:
+    def write() -> None:
+        with files.atomic_files() as replacement:
+            replacement.open(f"{ROOT}/half").write(b"x")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write()
+    assert not files.is_file(f"{ROOT}/half")
+
+
+def test_file_urls_are_local_paths(tmp_path: Path) -> None:
+    registry.write_store(f"file://{tmp_path}/m", [entry_of("a", 1.0)])
+    assert (tmp_path / "m.index").is_file()
+    assert registry.open_store(f"file://{tmp_path}/m")["a"].read() == 1
+    assert not files.is_remote(f"file://{tmp_path}/m")
+    assert summary.summarise(f"file://{tmp_path}/m") == summary.summarise(tmp_path / "m")
+
+
+def test_missing_files_name_the_nearest(log: Log) -> None:
+    with pytest.raises(MissingFileError, match=r"/kears\.h5: no such file. Did you mean 'keras.h5'"):
+        files.read_bytes(f"{ROOT}/kears.h5")
+    with pytest.raises(MissingFileError, match=r"Looked for:\n  memory://remote/nothing\.index"):
+        registry.open_store(f"{ROOT}/nothing")
+
+
+def test_what_a_file_system_raises_becomes_ours(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    system = type(fsspec.filesystem("memory"))
+    cases: list[tuple[Exception, type[OpError], str]] = [
+        (PermissionError("403"), PermissionDeniedError, "permission denied"),
+        (ConnectionResetError("gone"), UnavailableError, "gone"),
+        (RuntimeError(), UnavailableError, "RuntimeError"),
+        (ImportError("Install s3fs"), MissingExtraError, "Install s3fs"),
+    ]
+    for error, kind, text in cases:
+
+        def fail(*_: Any, error: Exception = error, **__: Any) -> bytes:
+            raise error
+
+        monkeypatch.setattr(system, "cat_file", fail)
+        with pytest.raises(kind, match=text) as caught:
+            files.read_bytes(f"{ROOT}/keras.h5")
+        assert f"{ROOT}/keras.h5" in str(caught.value)
+    with pytest.raises(InvalidValueError, match="no file system is called nosuch"):
+        files.read_bytes("nosuch://bucket/x")
+
+
+def test_damage_is_found(log: Log) -> None:
+    data = bytearray((GOLDEN / "slices.data-00000-of-00001").read_bytes())
+    data[40] ^= 1
+    fsspec.filesystem("memory").pipe_file("/remote/slices.data-00000-of-00001", bytes(data))
+    with pytest.raises(DataLossError, match="Checksum does not match"):
+        registry.open_store(f"{ROOT}/slices")["part"].read()
+    fsspec.filesystem("memory").pipe_file("/remote/slices.data-00000-of-00001", bytes(data[:9]))
+    with pytest.raises(DataLossError, match="Read less bytes than requested"):
+        registry.open_store(f"{ROOT}/slices")["part"].read()
+
+
+@pytest.mark.parametrize(
+    ("path", "url"),
+    [
+        ("s3://b/x", True),
+        ("a::s3://b/x", True),
+        ("/tmp/a://b", False),
+        ("C:\\x", False),
+        ("x", False),
+        ("://x", False),
+    ],
+)
+def test_what_is_a_url(path: str, url: bool) -> None:
+    assert remote.is_url(path) is url
+
+
+def test_a_policy_knows_urls() -> None:
+    policy = files.FilePolicy(allow_read=("memory://a/b",))
+    policy.check_read("memory://a/b/c")
+    for refused in ("memory://a/bc", "memory://a/b/../c", "s3://a/b", "/a/b"):
+        with pytest.raises(PermissionDeniedError):
+            policy.check_read(refused)
+
+
+def test_local_paths_do_not_import_fsspec() -> None:
+    code = (
+        "import sys; from sgtool.formats import registry, summary;"
+        f"summary.summarise({str(GOLDEN / 'slices')!r}); registry.open_store({str(GOLDEN / 'keras.h5')!r});"
+        "print(sorted({'fsspec', 'safetensors'} & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
