@@ -122,6 +122,12 @@ class Bundle(Store):
             self._plain(piece, name, part_name(name, part), part) for piece, part in self._pieces(proto, name)
         ]
 
+    def places(self, name: str) -> list[tuple[str, int, int]]:
+        """The data file, offset and size of each of `parts(name)`."""
+        proto = self._parse(self._entries[self[name].name], name)
+        stored = [piece for piece, _ in self._pieces(proto, name)] if proto.slices else [proto]
+        return [(self.shard_path(one.shard_id), one.offset, one.size) for one in stored]
+
     def read_slice(self, name: str, extents: Sequence[tuple[int, int]]) -> np.ndarray[Any, Any]:
         """A slice of a tensor, whatever the parts it is stored in.
 

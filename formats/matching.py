@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from .errors import InvalidValueError, MissingNameError, bullets, did_you_mean, nearest
 from .object_graph import OBJECT_GRAPH_KEY
 from .parts import Part
+from .store import Store
 
 if TYPE_CHECKING:
     from .dtypes import DTypeInfo
@@ -97,11 +98,11 @@ class Matching:
 
         Unused names of the very shape, where any is a little alike; else whatever is spelt alike.
         """
-        shapes: dict[tuple[int, ...], list[str]] = {}
+        shapes: dict[Shape, list[str]] = {}
         for name in self.unused if self.missing else ():
             shapes.setdefault(store[name].shape, []).append(name)
         return {
-            wanted.key: _nearest(wanted, shapes.get(_whole_shape(wanted) or (-1,), ()), store)
+            wanted.key: _nearest(wanted, shapes.get(_whole_shape(wanted), ()), store)
             for wanted in self.missing[:_NAMED]
         }
 
@@ -246,7 +247,7 @@ def rename(store: Mapping[str, Entry], renames: Sequence[Rename]) -> Mapping[str
     """
     if not renames:
         return store
-    aliases = getattr(store, "aliases", dict)()
+    aliases: dict[str, str] = store.aliases() if isinstance(store, Store) else {}
     names = {key: key for key in store} | {key: name for name, key in aliases.items()}
     result: dict[str, Entry] = {}
     origin: dict[str, str] = {}

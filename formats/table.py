@@ -85,6 +85,34 @@ def read_table(data: bytes, what: str) -> Iterator[tuple[bytes, bytes]]:
             yield key, value
 
 
+def read_intact_blocks(
+    data: bytes, what: str
+) -> tuple[list[tuple[bytes, bytes]], list[tuple[bytes, bytes, DataLossError]]]:
+    """What a damaged table still holds, block by block.
+
+    Args:
+        data: The whole file.
+        what: Its name, for errors.
+
+    Returns:
+        All (key, value) of whole blocks, sorted; and of each other block the bounds of its keys (from, to)
+        and what is wrong with it.
+
+    Raises:
+        DataLossError: Not a table, or the block that lists the blocks is damaged: nothing can be found.
+    """
+    content = Content(len(data), lambda offset, length: data[offset : offset + length])
+    last_keys, places = _index(content, what)
+    pairs: dict[bytes, bytes] = {}
+    lost = []
+    for at, (offset, size) in enumerate(places):
+        try:
+            pairs.update(list(_entries(_block(content, offset, size, what), what)))
+        except DataLossError as error:
+            lost.append((last_keys[at - 1] if at else b"", last_keys[at], error))
+    return sorted(pairs.items()), lost
+
+
 def _index(content: Content, what: str) -> tuple[list[bytes], list[tuple[int, int]]]:
     """Of each data block a key at or after its last, and (offset, size); from footer and index block."""
     if content.size < _FOOTER:

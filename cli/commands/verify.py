@@ -1,0 +1,126 @@
+"""`sgtool verify`: is everything that should be in a file there, and as it was written?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ...formats.errors import DataLossError
+from .. import locate, options, render
+
+if TYPE_CHECKING:
+    from ...formats.verify import Damage, Verification
+
+SHOWN = 50
+"""Damaged tensors that the table shows; `--json` has all."""
+
+
+@options.command
+@click.argument("path", required=False)
+@click.option(
+    "--salvage", metavar="OUT", help="Write the intact tensors to a checkpoint prefix, .h5, .npz, ..."
+)
+@options.as_json
+def command(path: str | None, salvage: str | None, as_json: bool) -> None:
+    """Read all of PATH and check every checksum and length.
+
+    PATH is a checkpoint in any form of its name (with the graph beside it), a store, a graph file, a
+    SavedModel, or a directory: then every checkpoint in it. Each damaged tensor is named with its
+    file, its place there, and what was expected and found; the exit code is 4 if there is any.
+    --salvage writes the others, with the graph if that is intact, and says what it left out.
+
+    Examples:
+      sgtool verify model.ckpt-1000
+      sgtool verify checkpoints/ --json | jq -r '.checked[].damaged[].name'
+      sgtool verify broken.ckpt-9 --salvage rescued
+
+    --json gives {"path", "whole", "checked": [{"path", "format", "whole", "intact": [names], "bytes",
+    "damaged": [{"name", "kind", "path", "offset", "size", "expected", "found", "why"}], "causes",
+    "notes", "unread": {name: why}}]}; --salvage adds "salvaged": {"output", "format", "written",
+    "left_out"}. A "kind" is checksum, length, missing or structure; "name" is empty where the file as
+    a whole is meant.
+    """
+    from ...formats import verify
+
+    where = locate.model_or_default(path)
+    with render.progress(f"Reading {where}", None):
+        checked = verify.verify(where)
+    whole = all(one.whole for one in checked)
+    document: dict[str, Any] = {
+        "path": where,
+        "whole": whole,
+        "checked": [_as_dict(one) for one in checked],
+    }
+    if salvage is not None:
+        format, written, left_out = verify.salvage(checked, salvage)
+        document["salvaged"] = {
+            "output": salvage,
+            "format": format.name,
+            "written": written,
+            "left_out": left_out,
+        }
+    if as_json:
+        render.document(document)
+    else:
+        for one in checked:
+            _show(one)
+        if salvage is not None:
+            _show_salvaged(document["salvaged"])
+    if not whole:
+        names = [damage.name or damage.path for one in checked for damage in one.damaged]
+        raise DataLossError(f"{where} is damaged: {_listed(names)}.", path=where, damaged=names)
+
+
+def _as_dict(one: Verification) -> dict[str, Any]:
+    return {
+        "path": one.path,
+        "format": one.format,
+        "whole": one.whole,
+        "intact": one.intact,
+        "bytes": one.nbytes,
+        "damaged": [asdict(damage) for damage in one.damaged],
+        "causes": one.causes,
+        "notes": one.notes,
+        "unread": one.unread,
+    }
+
+
+def _show(one: Verification) -> None:
+    what = "constants" if one.store is None else "tensors"
+    total = len(one.intact) + len({damage.name for damage in one.damaged if damage.name}) + len(one.unread)
+    state = "whole" if one.whole else "damaged"
+    intact = f"{render.count(len(one.intact))} of {render.count(total)} {what} intact"
+    render.line(f"{one.path} ({one.format}): {state}, {intact}, {render.size(one.nbytes)}")
+    located = [damage for damage in one.damaged if damage.name and damage.offset is not None]
+    if located:
+        rows = [_row(damage) for damage in located[:SHOWN]]
+        columns = ["tensor", "file", "offset", "bytes", "", "expected", "found"]
+        render.table("Damaged", columns, rows, right=["offset", "bytes", "expected", "found"])
+        if len(located) > SHOWN:
+            render.line(f"  ... and {len(located) - SHOWN} more (--json has them all)")
+    for damage in one.damaged:
+        if damage not in located:
+            render.line(f"  damaged: {damage.why}")
+    for cause in one.causes:
+        render.line(f"  cause: {cause}")
+    for note in one.notes:
+        render.line(f"  note: {note}")
+    for name, why in one.unread.items():
+        render.line(f"  not checked: {name}: {why}")
+
+
+def _row(damage: Damage) -> list[Any]:
+    file = damage.path.rpartition("/")[2]
+    return [damage.name, file, damage.offset, damage.size, damage.kind, damage.expected, damage.found]
+
+
+def _show_salvaged(salvaged: dict[str, Any]) -> None:
+    render.line(f"Wrote {len(salvaged['written'])} tensors to {salvaged['output']} ({salvaged['format']}).")
+    for name in salvaged["left_out"]:
+        render.line(f"  left out: {name}")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -1,0 +1,360 @@
+"""Everything about a file or checkpoint that can be checked, checked: what is damaged, what is intact.
+
+Every tensor is read once, one at a time, and compared with the checksum and length that the file has
+for it. What looks wrong about a file as a whole (its size, its bytes, its neighbours) is told as a cause.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from . import checkpoint_state, files, registry
+from .errors import (
+    DataLossError,
+    InvalidValueError,
+    MissingFileError,
+    NotFoundError,
+    OpError,
+    UnimplementedError,
+)
+from .leftovers import leftovers
+
+if TYPE_CHECKING:
+    from .entry import Entry
+    from .registry import Format
+
+WITHOUT_CHECKSUMS = frozenset(("hdf5", "npy folder", "safetensors"))
+"""Formats in which a changed number cannot be told from the right one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """One thing that is damaged.
+
+    Attributes:
+        name: The tensor (of a part: with its ranges), the node, or "" for the file as a whole.
+        kind: `checksum`, `length`, `missing`, `structure`.
+        path: The file.
+        why: A sentence.
+        offset: Where in the file, in bytes, or None.
+        size: How many bytes it takes there, or None.
+        expected: The checksum or length that it should have, or None.
+        found: That which it has, or None.
+    """
+
+    name: str
+    kind: str
+    path: str
+    why: str
+    offset: int | None = None
+    size: int | None = None
+    expected: int | None = None
+    found: int | None = None
+
+
+@dataclass(slots=True)
+class Verification:
+    """What was found out about one checkpoint, store or graph.
+
+    Attributes:
+        path: Its prefix or file.
+        format: What it is.
+        intact: The tensors (of a graph: the constants) that are whole, in the file's order.
+        damaged: Everything that is not.
+        causes: What seems to have happened, as sentences.
+        notes: What else is worth knowing and does no harm.
+        unread: Tensors that were not checked, and why.
+        nbytes: Bytes of the intact tensors.
+        store: The tensors that can be opened, for `salvage`; None for a graph.
+        meta_graph: The serialized MetaGraphDef of an intact graph, or None.
+    """
+
+    path: str
+    format: str
+    intact: list[str] = field(default_factory=list)
+    damaged: list[Damage] = field(default_factory=list)
+    causes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    unread: dict[str, str] = field(default_factory=dict)
+    nbytes: int = 0
+    store: Mapping[str, Entry] | None = None
+    meta_graph: bytes | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is damaged."""
+        return not self.damaged
+
+
+def verify(path: files.Path) -> list[Verification]:
+    """Reads and checks all of what a path names.
+
+    That is a checkpoint with the graph beside it, a store, a graph file, a SavedModel, or every
+    checkpoint in a directory. Memory is that of the largest tensor.
+
+    Raises:
+        MissingFileError: Nothing is there.
+        UnimplementedError: A file of a kind that is not read.
+    """
+    name = files.location(path)
+    if files.is_directory(name):
+        return _verify_directory(name)
+    try:
+        resolved = checkpoint_state.resolve_prefix(name)
+    except MissingFileError as error:
+        if files.is_file(name):
+            return [_verify_file(name)]
+        orphan = _without_index(name)
+        if orphan is None:
+            raise error
+        return [orphan]
+    return _verify_resolved(resolved)
+
+
+def salvage(checked: Iterable[Verification], output: files.Path) -> tuple[Format, list[str], list[str]]:
+    """Writes the intact tensors of what `verify` found to a new store, each read again in its turn.
+
+    Args:
+        checked: What `verify` gave; one of it has tensors.
+        output: Where to: a path that `registry.write_store` takes. The graph goes along if it is intact.
+
+    Returns:
+        The format written, the names written, and those left out.
+
+    Raises:
+        InvalidValueError: None or several stores, nothing intact, or `output` is the damaged one itself.
+        OpError: As `registry.write_store`.
+    """
+    stores = [one for one in checked if one.store is not None]
+    if len(stores) != 1:
+        which = "; name one of them: " + ", ".join(one.path for one in stores) if stores else ""
+        raise InvalidValueError(
+            f"There are {len(stores)} sets of tensors to salvage, not one{which}.", found=len(stores)
+        )
+    (source,) = stores
+    store = source.store
+    assert store is not None
+    if not source.intact:
+        raise InvalidValueError(f"No tensor of {source.path} is intact: there is nothing to salvage.")
+    target = os.fspath(output)
+    if os.path.abspath(target) == os.path.abspath(source.path):
+        raise InvalidValueError(
+            f"{target} is what is being salvaged; write to another place.", path=source.path
+        )
+    meta_graph = next((one.meta_graph for one in checked if one.meta_graph is not None), None)
+    format = registry.write_store(target, (store[name] for name in source.intact), meta_graph=meta_graph)
+    kept = set(source.intact)
+    left_out = [name for name in store if name not in kept]
+    left_out += [one.name for one in source.damaged if one.name and one.name not in left_out]
+    return format, list(source.intact), left_out
+
+
+def _verify_directory(name: str) -> list[Verification]:
+    """The SavedModel in a directory, or every checkpoint in it, complete or not, or the store that it is."""
+    if any(files.is_file(os.path.join(name, f"saved_model.{suffix}")) for suffix in ("pb", "pbtxt")):
+        from .verify_graph import verify_graph
+
+        prefix = os.path.join(name, "variables", "variables")
+        found = [verify_graph(name)]
+        if files.is_file(f"{prefix}.index"):
+            found += _verify_resolved(checkpoint_state.ResolvedCheckpoint(prefix, f"{prefix}.index", None))
+        return found
+    bases = [one.removesuffix(".index") for one in files.list_directory(name) if one.endswith(".index")]
+    found = []
+    for base in bases:
+        found += _verify_resolved(checkpoint_state.resolve_prefix(os.path.join(name, f"{base}.index")))
+    if not found:
+        try:
+            found = _verify_resolved(checkpoint_state.resolve_prefix(name))
+        except MissingFileError:
+            format = registry.store_directory(name)
+            if format is None:
+                raise
+            return [_verify_store(name, format)]
+    _check_state(name, found)
+    left = [path for path in leftovers(name) if not any(path in " ".join(one.notes) for one in found)]
+    found[-1].notes += [f"{path} is left over from a save or copy that did not finish." for path in left]
+    return found
+
+
+def _check_state(directory: str, found: list[Verification]) -> None:
+    """What the state file of a directory names and is not there."""
+    path = os.path.join(directory, checkpoint_state.STATE_NAME)
+    try:
+        state = checkpoint_state.read_state(directory)
+    except OpError as error:
+        found.append(Verification(path, "state file", damaged=[Damage("", "structure", path, str(error))]))
+        return
+    if state is None:
+        return
+    named = dict.fromkeys((state.model_checkpoint_path, *state.all_model_checkpoint_paths))
+    here = {os.path.basename(one.path) for one in found}
+    gone = [one for one in named if one and os.path.basename(one) not in here]
+    found[-1].notes += [f"{path} names {one}, which is not there." for one in gone]
+
+
+def _verify_resolved(resolved: checkpoint_state.ResolvedCheckpoint) -> list[Verification]:
+    """A checkpoint, and the graph beside it."""
+    from .verify_bundle import verify_bundle
+    from .verify_graph import verify_graph
+
+    if resolved.version == 2:
+        found = [verify_bundle(resolved.prefix)]
+    else:
+        found = [Verification(resolved.prefix, "v1 checkpoint")]
+        _open_and_check(found[0], lambda: registry.open_checkpoint(resolved))
+        folder, base = os.path.split(resolved.prefix)
+        found[0].notes += [f"{one} is left over." for one in leftovers(folder, base.partition("-?")[0])]
+    if resolved.meta is not None:
+        found.append(verify_graph(resolved.meta))
+    return found
+
+
+def _verify_file(name: str) -> Verification:
+    from .verify_graph import verify_graph
+
+    try:
+        format = registry.detect(name)
+    except UnimplementedError:
+        # What is damaged is told by those who know the kind by its suffix.
+        if name.endswith((".meta", ".pb", ".pbtxt")):
+            return verify_graph(name)
+        by_suffix = [one for one in registry.formats() if one.suffixes and name.endswith(one.suffixes)]
+        if not by_suffix:
+            raise
+        format = by_suffix[0]
+    return verify_graph(name) if format.kind == "graph" else _verify_store(name, format)
+
+
+def _verify_store(name: str, format: Format) -> Verification:
+    found = Verification(name, format.name)
+    _open_and_check(found, lambda: format.read(name))
+    meta_graph = getattr(found.store, "meta_graph", None)
+    if meta_graph:
+        from .verify_graph import check_message
+
+        check_message(meta_graph, f"the graph in {name}", found)
+    return found
+
+
+def _open_and_check(found: Verification, open_it: Any) -> None:
+    """A store without places of its own: each tensor is read, and the reader says what is wrong."""
+    try:
+        store: Mapping[str, Entry] = open_it()
+    except (DataLossError, InvalidValueError) as error:
+        found.damaged.append(_of_error("", error, found.path))
+        if files.is_file(found.path):
+            found.causes += causes_of(found.path)
+        return
+    found.store = store
+    if found.format in WITHOUT_CHECKSUMS:
+        found.notes.append(
+            f"A {found.format} has no checksums of its tensors: lengths and structure were checked."
+        )
+    for name in store:
+        try:
+            entry = store[name]
+            entry.read()
+        except UnimplementedError as error:
+            found.unread[name] = str(error)
+        except (DataLossError, NotFoundError, InvalidValueError) as error:
+            found.damaged.append(_of_error(name, error, found.path))
+        else:
+            found.intact.append(name)
+            found.nbytes += entry.nbytes
+    found.notes += [f"'{name}' is no tensor: {why}" for name, why in getattr(store, "skipped", {}).items()]
+    if found.damaged and files.is_file(found.path):
+        found.causes += causes_of(found.path)
+
+
+def _of_error(name: str, error: OpError, path: str) -> Damage:
+    facts = error.fields
+    kind = "checksum" if "stored" in facts else "structure"
+    return Damage(
+        name,
+        kind,
+        facts.get("path") or path,
+        str(error),
+        facts.get("offset"),
+        facts.get("size"),
+        facts.get("stored"),
+        facts.get("calculated", facts.get("computed")),
+    )
+
+
+def causes_of(path: str, expected: int | None = None) -> list[str]:
+    """What seems to have happened to a damaged file, as sentences; often nothing.
+
+    Args:
+        path: The file.
+        expected: How long it should be, where that is known.
+    """
+    from . import sniff
+
+    size = files.file_size(path)
+    kind = sniff.describe(files.read_head(path, sniff.HEAD))
+    if kind is not None and expected is not None:
+        return [f"{path} is {kind}."]
+    if expected is not None and size < expected:
+        return [_cut_off(path, size, expected)]
+    text = _as_text(path, size, expected)
+    if text:
+        return [f"{path}:{text}"]
+    if expected is None and size and size % 4096 == 0:
+        return [
+            f"{path} has {size} bytes, a multiple of {_round(size)}: it may be cut off (an interrupted "
+            "download, or a full disk)."
+        ]
+    return []
+
+
+def _cut_off(path: str, size: int, expected: int) -> str:
+    text = f"{path} is cut off: it has {size} of {expected} bytes."
+    if size and size % 4096 == 0:
+        text += f" {size} is a multiple of {_round(size)}: an interrupted download or copy, or a full disk."
+    return text
+
+
+def _round(size: int) -> str:
+    return "1 MiB" if size % (1 << 20) == 0 else "4096"
+
+
+_CHUNK = 1 << 20
+
+
+def _as_text(path: str, size: int, expected: int | None) -> str:
+    """Whether a transfer as text changed the file: by the growth of its size, else by its first bytes."""
+    from . import sniff
+
+    told = sniff.text_mode_damage(files.read_head(path, _CHUNK))
+    if not told or expected is None:
+        return told
+    if "carriage return" in told and size - expected != _count(path, size, b"\n"):
+        return ""  # a file of few line feeds that happen to follow carriage returns
+    return f"{told} The file is {size - expected} bytes longer than it was."
+
+
+def _count(path: str, size: int, byte: bytes) -> int:
+    return sum(files.read_range(path, at, _CHUNK).count(byte) for at in range(0, size, _CHUNK))
+
+
+def _without_index(prefix: str) -> Verification | None:
+    """A checkpoint of which only data files are there."""
+    folder, base = os.path.split(prefix)
+    if not files.is_directory(folder or "."):
+        return None
+    names = [one for one in files.list_directory(folder or ".") if one.startswith(f"{base}.data-")]
+    left = leftovers(folder, base)
+    if not base or not (names or left):
+        return None
+    index = f"{prefix}.index"
+    why = f"{index} does not exist; without it nothing says what is in {', '.join(names) or 'what is left'}."
+    found = Verification(prefix, "checkpoint", damaged=[Damage("", "missing", index, why)])
+    if left:
+        found.causes.append(
+            f"A save did not finish: {', '.join(left)} {'is' if len(left) == 1 else 'are'} left over."
+        )
+    return found

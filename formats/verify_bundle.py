@@ -1,0 +1,217 @@
+"""A checkpoint of the second generation, checked: index, data files, every tensor and every part."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+
+from . import files, protos
+from .bundle import Bundle, open_bundle
+from .errors import DataLossError, OpError, UnimplementedError
+from .leftovers import leftovers
+from .table import TableWriter, read_intact_blocks
+from .verify import Damage, Verification, causes_of
+
+_DATA = re.compile(r"\.data-(\d{5})-of-(\d{5})$")
+_CHUNK = 1 << 20
+_SECONDS = 1_000_000_000
+
+
+def verify_bundle(prefix: str) -> Verification:
+    """Checks the checkpoint `prefix`; errors of its files are in the answer.
+
+    Raises:
+        MissingFileError: No `prefix.index`.
+        UnimplementedError: It was written for readers of the future.
+    """
+    found = Verification(prefix, "checkpoint")
+    try:
+        store = open_bundle(prefix)
+    except DataLossError as error:
+        opened = _open_damaged(prefix, error, found)
+        if opened is None:
+            _note_neighbours(prefix, None, found)
+            return found
+        store = opened
+    found.store = store
+    sizes = _shards(store, found)
+    places = _check_tensors(store, sizes, found)
+    _explain(store, sizes, places, found)
+    _note_neighbours(prefix, store, found)
+    return found
+
+
+def _open_damaged(prefix: str, error: DataLossError, found: Verification) -> Bundle | None:
+    """The tensors that the whole blocks of a damaged index list, or None."""
+    path = f"{prefix}.index"
+    found.causes += causes_of(path)
+    data = files.read_bytes(path)
+    try:
+        pairs, lost = read_intact_blocks(data, path)
+    except DataLossError:
+        pairs, lost = [], []
+    if not lost:
+        facts = error.fields
+        found.damaged.append(
+            Damage("", "structure", path, str(error), facts.get("offset"), facts.get("size"))
+        )
+        return None
+    for first, last, why in lost:
+        facts = why.fields
+        what = f"All tensors with names after {_text(first)!r} up to {_text(last)!r} are lost: {why}"
+        found.damaged.append(
+            Damage(
+                "",
+                "checksum" if "stored" in facts else "structure",
+                path,
+                what,
+                facts.get("offset"),
+                facts.get("size"),
+                facts.get("stored"),
+                facts.get("computed"),
+            )
+        )
+    header = protos.BundleHeaderProto(num_shards=_count_shards(prefix))
+    header.version.producer = 1
+    entries = {b"": protos.encode(header)} | dict(pairs)
+    repaired = io.BytesIO()
+    writer = TableWriter(repaired)
+    for key in sorted(entries):
+        writer.add(key, entries[key])
+    writer.finish()
+    try:
+        return Bundle(prefix, repaired.getvalue())
+    except OpError:
+        return None
+
+
+def _text(key: bytes) -> str:
+    return key.decode("utf-8", "replace")
+
+
+def _count_shards(prefix: str) -> int:
+    """How many data files there are by the names of those that are there."""
+    folder, base = os.path.split(prefix)
+    names = files.list_directory(folder or ".")
+    counts = [int(m[2]) for one in names if one.startswith(f"{base}.") and (m := _DATA.search(one))]
+    return max(counts, default=1)
+
+
+def _shards(store: Bundle, found: Verification) -> dict[str, int | None]:
+    """The size of each data file, None where it is missing."""
+    sizes: dict[str, int | None] = {}
+    for path in map(store.shard_path, range(store.num_shards)):
+        sizes[path] = files.file_size(path) if files.is_file(path) else None
+        if sizes[path] is None:
+            why = f"{path} does not exist; the checkpoint has {store.num_shards} data files."
+            found.damaged.append(Damage("", "missing", path, why))
+    return sizes
+
+
+Place = tuple[str, str, int, int, bool]
+"""A tensor's or part's name, its file, offset and size there, and whether it is intact."""
+
+
+def _check_tensors(store: Bundle, sizes: dict[str, int | None], found: Verification) -> list[Place]:
+    """Reads every tensor, part by part; fills `intact`, `damaged` and `unread`."""
+    places: list[Place] = []
+    for name in store:
+        try:
+            parts = store.parts(name)
+            where = store.places(name)
+        except UnimplementedError as error:
+            found.unread[name] = str(error)
+            continue
+        except DataLossError as error:
+            found.damaged.append(Damage(name, "structure", store.index_path, str(error)))
+            continue
+        damaged = len(found.damaged)
+        unread = False
+        for entry, (path, offset, size) in zip(parts, where, strict=True):
+            label = name if entry.part is None else f"{name}{list(map(list, entry.part.ranges))}"
+            problem = None
+            if path in sizes and sizes[path] is None:
+                problem = Damage(label, "missing", path, f"{path} does not exist.", offset, size)
+            else:
+                try:
+                    entry.read()
+                except UnimplementedError as error:
+                    found.unread[name] = str(error)
+                    unread = True
+                except OpError as error:
+                    problem = _damage(label, error, path, offset, size)
+            places.append((label, path, offset, size, problem is None))
+            if problem is not None:
+                found.damaged.append(problem)
+        if len(found.damaged) == damaged and not unread:
+            found.intact.append(name)
+            found.nbytes += sum(entry.nbytes for entry in parts)
+    return places
+
+
+def _damage(label: str, error: OpError, path: str, offset: int, size: int) -> Damage:
+    facts = error.fields
+    if "stored" in facts:
+        why, kind = str(error), "checksum"
+        if size and _only_zeros(path, offset, size):
+            why += " It holds nothing but zeros: that piece was never written (an unfinished download?)."
+        return Damage(label, kind, path, why, offset, size, facts["stored"], facts["calculated"])
+    if "file_size" in facts:
+        there = max(0, min(size, facts["file_size"] - offset))
+        return Damage(label, "length", path, str(error), offset, size, size, there)
+    return Damage(label, "structure", path, str(error), offset, size)
+
+
+def _only_zeros(path: str, offset: int, size: int) -> bool:
+    for at in range(offset, offset + size, _CHUNK):
+        if files.read_range(path, at, min(_CHUNK, offset + size - at)).strip(b"\0"):
+            return False
+    return True
+
+
+def _explain(store: Bundle, sizes: dict[str, int | None], places: list[Place], found: Verification) -> None:
+    """Per data file what seems to have happened to it."""
+    for path, size in sizes.items():
+        here = [place for place in places if place[1] == path]
+        expected = max((offset + length for _, _, offset, length, _ in here), default=0)
+        bad = [place for place in here if not place[4]]
+        if size is None:
+            continue
+        if not bad:
+            if size > expected and here:
+                found.notes.append(f"{path} has {size - expected} bytes after its last tensor.")
+            continue
+        causes = causes_of(path, expected)
+        if not causes and len(bad) > 1 and 2 * len(bad) >= len([one for one in here if one[3]]):
+            causes = [
+                f"{path} is not the one that {store.index_path} was written with: {len(bad)} of its "
+                f"{len(here)} tensors do not match{_younger(path, store.index_path)}. Files of two saves are "
+                "mixed."
+            ]
+        found.causes += causes
+
+
+def _younger(data: str, index: str) -> str:
+    seconds = (files.modified(data) - files.modified(index)) / _SECONDS
+    return f", and it was changed {seconds:.0f} s after the index" if seconds >= 1 else ""
+
+
+def _note_neighbours(prefix: str, store: Bundle | None, found: Verification) -> None:
+    """Left-over files, and data files of another save."""
+    folder, base = os.path.split(prefix)
+    left = leftovers(folder, base)
+    sentences = [f"{path} is left over from a save or copy that did not finish." for path in left]
+    (found.notes if found.whole else found.causes).extend(sentences)
+    if store is None:
+        return
+    own = {os.path.basename(store.shard_path(shard)) for shard in range(store.num_shards)}
+    others = [
+        name
+        for name in files.list_directory(folder or ".")
+        if name.startswith(f"{base}.data-") and _DATA.search(name) and name not in own
+    ]
+    if others:
+        found.notes.append(
+            f"The index does not use {', '.join(others)}: of another save with the same prefix."
+        )

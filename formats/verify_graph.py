@@ -1,0 +1,126 @@
+"""A graph file, checked: does it parse, do the nodes connect, are its constants whole?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from . import files, protos
+from .errors import DataLossError, InvalidTypeError, InvalidValueError, UnimplementedError
+from .graph_file import GraphFile, decode_graph, read_graph
+from .tensor_proto import to_array
+from .verify import Damage, Verification, causes_of
+
+
+def verify_graph(path: str) -> Verification:
+    """Checks a graph file or the SavedModel in a directory; what is wrong is in the answer.
+
+    Raises:
+        MissingFileError: No such file.
+    """
+    found = Verification(path, "graph")
+    try:
+        graph = read_graph(path)
+    except (DataLossError, InvalidValueError) as error:
+        where = error.fields.get("path") or path
+        found.damaged.append(Damage("", "structure", where, str(error), error.fields.get("offset")))
+        if files.is_file(where) and isinstance(error, DataLossError) and "as text" not in str(error):
+            found.causes += causes_of(where)
+        return found
+    found.format = graph.kind
+    found.path = graph.path
+    _check(graph, graph.path, found)
+    if found.whole and graph.kind == "meta_graph_def":
+        found.meta_graph = protos.encode(graph.message)
+    return found
+
+
+def check_message(data: bytes, where: str, found: Verification) -> None:
+    """Checks the graph that a store keeps beside its tensors, and adds what is wrong to `found`."""
+    try:
+        graph = decode_graph(data, where)
+    except (DataLossError, InvalidValueError) as error:
+        found.damaged.append(Damage("", "structure", where, str(error)))
+        return
+    damaged = len(found.damaged)
+    constants = Verification(where, "graph")
+    _check(graph, where, constants)
+    found.damaged += constants.damaged
+    if len(found.damaged) == damaged:
+        found.meta_graph = data
+
+
+def _check(graph: GraphFile, where: str, found: Verification) -> None:
+    metas = graph.meta_graphs
+    for graph_def in [meta.graph_def for meta in metas] or [graph.message]:
+        names = _check_nodes(graph_def.node, where, found)
+        for function in graph_def.library.function:
+            arguments = [one.name for one in function.signature.input_arg]
+            _check_nodes(function.node_def, where, found, f"function {function.signature.name}: ", arguments)
+    for meta in metas:
+        names = {node.name for node in meta.graph_def.node}
+        _check_meta(meta, names, where, found)
+
+
+def _check_nodes(
+    nodes: Iterable[Any], where: str, found: Verification, scope: str = "", arguments: Iterable[str] = ()
+) -> set[str]:
+    """Names are unique, inputs exist, constants can be read."""
+    names: set[str] = set(arguments)
+    for node in nodes:
+        if node.name in names:
+            found.damaged.append(
+                Damage(node.name, "structure", where, f"{scope}Two nodes are called '{node.name}'.")
+            )
+        names.add(node.name)
+    for node in nodes:
+        sources = [one[1:] if one[:1] == "^" else one.partition(":")[0] for one in node.input]
+        missing = [one for one in dict.fromkeys(sources) if one not in names]
+        if missing:
+            why = f"{scope}Node '{node.name}' ({node.op}) takes its input from {_listed(missing)}, not there."
+            found.damaged.append(Damage(node.name, "structure", where, why))
+        if node.op == "Const":
+            _check_constant(node, where, found, scope)
+    return names
+
+
+def _check_constant(node: Any, where: str, found: Verification, scope: str) -> None:
+    if "value" not in node.attr:
+        why = f"{scope}The constant '{node.name}' has no value."
+        found.damaged.append(Damage(node.name, "structure", where, why))
+        return
+    try:
+        array = to_array(node.attr["value"].tensor)
+    except (UnimplementedError, InvalidTypeError) as error:
+        found.unread[scope + node.name] = str(error)
+    except (DataLossError, InvalidValueError) as error:
+        why = f"{scope}The constant '{node.name}': {error}"
+        found.damaged.append(Damage(node.name, "structure", where, why))
+    else:
+        if not scope:
+            found.intact.append(node.name)
+        found.nbytes += array.nbytes
+
+
+def _check_meta(meta: Any, names: set[str], where: str, found: Verification) -> None:
+    """What signatures and saver name must be there; collections may name what was cut away."""
+    for key, signature in meta.signature_def.items():
+        for direction in (signature.inputs, signature.outputs):
+            for argument, info in direction.items():
+                if info.WhichOneof("encoding") == "name" and info.name.partition(":")[0] not in names:
+                    why = f"Signature '{key}' names {info.name} as '{argument}', which is not in the graph."
+                    found.damaged.append(Damage(info.name, "structure", where, why))
+    saver = meta.saver_def
+    wanted = (saver.filename_tensor_name, saver.save_tensor_name, saver.restore_op_name)
+    for name in filter(None, wanted):
+        if name.partition(":")[0] not in names:
+            why = f"The saver's node {name} is not in the graph."
+            found.damaged.append(Damage(name, "structure", where, why))
+    for key, collection in meta.collection_def.items():
+        gone = [one for one in collection.node_list.value if one.partition(":")[0] not in names]
+        if gone:
+            found.notes.append(f"Collection '{key}' names {_listed(gone)}, not in the graph.")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -1,0 +1,83 @@
+"""`sgtool verify`: exit code, table, JSON, salvage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from sgtool.formats import registry
+from sgtool.formats.bundle import write_bundle
+from sgtool.formats.entry import entry_of
+
+if TYPE_CHECKING:
+    from .conftest import Tool
+
+
+@pytest.fixture
+def broken(sgtool: Tool) -> str:
+    """A checkpoint of w (whole) and z (one bit changed)."""
+    write_bundle("m", [entry_of("w", np.ones(4, np.float32)), entry_of("z", np.ones(2, np.float32))])
+    path = Path("m.data-00000-of-00001")
+    data = bytearray(path.read_bytes())
+    data[17] ^= 1
+    path.write_bytes(data)
+    return "m"
+
+
+def test_whole(sgtool: Tool) -> None:
+    write_bundle("m", [entry_of("w", np.ones(4, np.float32))])
+    result = sgtool("verify", "m")
+    assert (result.code, result.err) == (0, "")
+    assert result.out == "m (checkpoint): whole, 1 of 1 tensors intact, 16 B\n"
+    document = sgtool("verify", "m.index", "--json").json
+    assert document["whole"] is True
+    assert document["checked"][0]["intact"] == ["w"]
+
+
+def test_damaged(broken: str, sgtool: Tool) -> None:
+    result = sgtool("verify", broken)
+    assert result.code == 4
+    assert result.err == "Error: m is damaged: z.\n"
+    assert "m (checkpoint): damaged, 1 of 2 tensors intact, 16 B" in result.out
+    assert "z       m.data-00000-of-00001      16      8  checksum" in result.out
+    result = sgtool("verify", broken, "--json")
+    assert result.code == 4
+    (damage,) = result.json["checked"][0]["damaged"]
+    assert set(damage) == {"name", "kind", "path", "offset", "size", "expected", "found", "why"}
+    assert (damage["name"], damage["kind"], damage["offset"], damage["size"]) == ("z", "checksum", 16, 8)
+    assert (result.error["code"], result.error["damaged"]) == (4, ["z"])
+
+
+@pytest.mark.parametrize("output", ["rescued", "rescued.h5", "rescued.npz"])
+def test_salvage(output: str, broken: str, sgtool: Tool) -> None:
+    result = sgtool("verify", broken, "--salvage", output, "--json")
+    assert result.code == 4  # it is damaged still
+    salvaged = result.json["salvaged"]
+    assert (salvaged["output"], salvaged["written"], salvaged["left_out"]) == (output, ["w"], ["z"])
+    assert list(registry.open_store(output)) == ["w"]
+    shown = sgtool("verify", broken, "--salvage", output).out
+    assert f"Wrote 1 tensors to {output}" in shown
+    assert "  left out: z" in shown
+    assert sgtool("verify", output).code == 0
+
+
+def test_wrong_inputs(broken: str, sgtool: Tool) -> None:
+    assert sgtool("verify", "nothing").code == 3
+    assert "Looked for" in sgtool("verify", "nothing").err
+    Path("x.txt").write_text("words")
+    result = sgtool("verify", "x.txt", "--json")
+    assert result.code == 6
+    result = sgtool("verify", broken, "--salvage", broken)
+    assert result.code == 5
+    assert "write to another place" in result.err
+    assert sgtool("verify", "m", "m").code == 2
+
+
+def test_the_default_is_the_model_of_the_directory(sgtool: Tool) -> None:
+    write_bundle("only", [entry_of("w", np.ones(4, np.float32))])
+    result = sgtool("verify")
+    assert result.code == 0
+    assert "Using only" in result.err

@@ -1,0 +1,334 @@
+"""Verification: each kind of damage is found, placed and explained, and what is intact is told."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sgtool.formats import graph_file, protos, registry
+from sgtool.formats.bundle import write_bundle
+from sgtool.formats.entry import Entry, entry_of
+from sgtool.formats.errors import InvalidValueError, MissingFileError, UnimplementedError
+from sgtool.formats.leftovers import leftovers
+from sgtool.formats.parts import Part
+from sgtool.formats.verify import Verification, salvage, verify
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+VALUES: dict[str, Any] = {
+    "a": np.arange(1, 4097, dtype=np.float32),
+    "b": np.full((4, 4), 7, np.int32),
+    "c": np.array([b"x", b"yy"], object),
+    "d": np.random.default_rng(0).normal(size=100_000).astype(np.float32),
+}
+
+
+@pytest.fixture
+def prefix(tmp_path: Path) -> Path:
+    write_bundle(tmp_path / "m", [entry_of(name, value) for name, value in VALUES.items()])
+    return tmp_path / "m"
+
+
+def data_of(prefix: Path) -> Path:
+    return Path(f"{prefix}.data-00000-of-00001")
+
+
+def check(path: Path) -> Verification:
+    (found,) = verify(path)
+    return found
+
+
+def poke(path: Path, at: int, data: bytes) -> None:
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(data)
+
+
+def test_what_is_whole(prefix: Path) -> None:
+    found = check(prefix)
+    assert found.whole
+    assert (found.intact, found.damaged, found.causes, found.notes) == (list(VALUES), [], [], [])
+    assert found.nbytes == data_of(prefix).stat().st_size
+
+
+def test_a_changed_byte_is_placed(prefix: Path) -> None:
+    at = 4096 * 4 + 5
+    poke(data_of(prefix), at, b"\xff")
+    found = check(prefix)
+    (damage,) = found.damaged
+    assert (damage.name, damage.kind, damage.path) == ("b", "checksum", str(data_of(prefix)))
+    assert (damage.offset, damage.size) == (4096 * 4, 64)
+    assert damage.expected != damage.found
+    assert f"stored {damage.expected} vs. calculated on the restored bytes {damage.found}" in damage.why
+    assert found.intact == ["a", "c", "d"]
+
+
+def test_a_file_that_was_cut_off_at_a_round_size(prefix: Path) -> None:
+    whole = data_of(prefix).stat().st_size
+    os.truncate(data_of(prefix), 4096 * 5)
+    found = check(prefix)
+    (damage,) = found.damaged
+    assert (damage.name, damage.kind, damage.expected) == ("d", "length", 400_000)
+    assert damage.found == 4096 * 5 - damage.offset  # type: ignore[operator]
+    assert found.causes == [
+        f"{data_of(prefix)} is cut off: it has 20480 of {whole} bytes. 20480 is a multiple of 4096: an "
+        "interrupted download or copy, or a full disk."
+    ]
+
+
+def test_a_transfer_as_text(prefix: Path) -> None:
+    data = data_of(prefix)
+    before = data.read_bytes()
+    data.write_bytes(before.replace(b"\n", b"\r\n"))
+    found = check(prefix)
+    assert {damage.name for damage in found.damaged} >= {"d"}
+    (cause,) = found.causes
+    assert "transferred as text" in cause
+    assert f"{before.count(10)} bytes longer than it was" in cause
+
+
+def test_an_index_that_was_transferred_as_text(prefix: Path) -> None:
+    index = Path(f"{prefix}.index")
+    index.write_bytes(b"\n\n" + index.read_bytes())
+    index.write_bytes(index.read_bytes().replace(b"\n", b"\r\n"))
+    found = check(prefix)
+    assert not found.whole
+    assert "transferred as text" in " ".join(found.causes)
+
+
+def test_an_unfinished_download_full_of_zeros(prefix: Path) -> None:
+    poke(data_of(prefix), 0, bytes(4096 * 4))
+    (damage,) = check(prefix).damaged
+    assert damage.name == "a"
+    assert "holds nothing but zeros" in damage.why
+
+
+def test_data_of_another_save(prefix: Path, tmp_path: Path) -> None:
+    other = {name: value + 1 if value.dtype != object else value[::-1] for name, value in VALUES.items()}
+    write_bundle(tmp_path / "other", [entry_of(name, value) for name, value in other.items()])
+    shutil.move(data_of(tmp_path / "other"), data_of(prefix))
+    os.utime(f"{prefix}.index", (1, 1))
+    found = check(prefix)
+    assert len(found.damaged) == 4
+    (cause,) = found.causes
+    assert "4 of its 4 tensors do not match" in cause
+    assert "s after the index" in cause
+    assert "Files of two saves are mixed." in cause
+
+
+def test_missing_data_files(tmp_path: Path) -> None:
+    entries = [entry_of(name, value) for name, value in VALUES.items()]
+    write_bundle(tmp_path / "m", entries, 2, shard_of=lambda entry: int(entry.name > "b"))
+    gone = tmp_path / "m.data-00001-of-00002"
+    gone.unlink()
+    found = check(tmp_path / "m")
+    assert found.intact == ["a", "b"]
+    assert [(one.name, one.kind) for one in found.damaged] == [(n, "missing") for n in ("", "c", "d")]
+    assert found.damaged[0].why == f"{gone} does not exist; the checkpoint has 2 data files."
+
+
+def test_a_damaged_part_names_its_range(tmp_path: Path) -> None:
+    value = np.arange(12, dtype=np.float32).reshape(4, 3)
+    parts = [Part((4, 3), ((at, 2), (0, -1))) for at in (0, 2)]
+    write_bundle(
+        tmp_path / "m", [entry_of("w", value[p.ranges[0][0] : p.ranges[0][1]], part=p) for p in parts]
+    )
+    assert check(tmp_path / "m").intact == ["w"]
+    poke(data_of(tmp_path / "m"), 30, b"\xff")
+    found = check(tmp_path / "m")
+    assert (found.intact, [(one.name, one.offset) for one in found.damaged]) == (
+        [],
+        [("w[[2, 4], [0, 3]]", 24)],
+    )
+
+
+def test_an_index_of_which_one_block_is_damaged(tmp_path: Path) -> None:
+    names = [f"block_{i:05d}/a_rather_long_name_so_that_there_are_several_blocks" for i in range(12_000)]
+    write_bundle(tmp_path / "m", (entry_of(name, np.float32(i)) for i, name in enumerate(names)))
+    poke(tmp_path / "m.index", 300_000, b"\xff\xff")
+    found = check(tmp_path / "m")
+    (damage,) = found.damaged
+    assert damage.why.startswith("All tensors with names after 'block_")
+    assert (damage.kind, damage.path) == ("checksum", str(tmp_path / "m.index"))
+    assert 1000 < len(found.intact) < 12_000
+    _, written, _ = salvage([found], tmp_path / "rescued")
+    assert written == found.intact
+    assert float(registry.open_store(tmp_path / "rescued")[names[5]].read()) == 5
+
+
+def test_an_index_that_is_beyond_reading(prefix: Path) -> None:
+    index = Path(f"{prefix}.index")
+    index.write_bytes(index.read_bytes()[:-20])
+    found = check(prefix)
+    assert found.intact == []
+    assert "bad magic number" in found.damaged[0].why
+    with pytest.raises(InvalidValueError, match="0 sets of tensors"):
+        salvage([found], "out")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "m.data-00000-of-00001.tempstate123456789",
+        "m.index.tempstate42",
+        "m.meta.tmp0123456789abcdef0123456789abcdef",
+        "m_temp_0123456789abcdef",
+        "m.data-00000-of-00001.sgtmp-0a1b2c3d",
+        "m.index.crdownload",
+        ".m.data-00000-of-00001.Xy12Zq",
+    ],
+)
+def test_left_over_files_are_recognised(name: str, prefix: Path) -> None:
+    (prefix.parent / name).mkdir() if name.endswith("cdef") and "_temp" in name else (
+        prefix.parent / name
+    ).write_bytes(b"")
+    assert leftovers(prefix.parent, "m") == [str(prefix.parent / name)]
+    assert leftovers(prefix.parent, "other") == []
+    found = check(prefix)
+    assert found.whole
+    assert found.notes == [f"{prefix.parent / name} is left over from a save or copy that did not finish."]
+
+
+def test_a_save_that_did_not_finish(tmp_path: Path) -> None:
+    (tmp_path / "m.data-00000-of-00001").write_bytes(b"12")
+    (tmp_path / "m.index.tempstate1").write_bytes(b"")
+    found = check(tmp_path / "m")
+    assert found.damaged[0].why.startswith(f"{tmp_path / 'm.index'} does not exist")
+    assert "m.index.tempstate1 is left over" in found.causes[0]
+    with pytest.raises(MissingFileError):
+        verify(tmp_path / "other")
+
+
+def test_a_directory(prefix: Path, tmp_path: Path) -> None:
+    write_bundle(tmp_path / "n", [entry_of("a", np.float32(1))])
+    poke(data_of(tmp_path / "n"), 0, b"\xff")
+    (tmp_path / "checkpoint").write_text(
+        'model_checkpoint_path: "n"\nall_model_checkpoint_paths: "gone-3"\nall_model_checkpoint_paths: "n"\n'
+    )
+    first, second = verify(tmp_path)
+    assert (first.path, first.whole) == (str(prefix), True)
+    assert (second.path, second.whole) == (str(tmp_path / "n"), False)
+    assert second.notes == [f"{tmp_path / 'checkpoint'} names {tmp_path / 'gone-3'}, which is not there."]
+    with pytest.raises(InvalidValueError, match="2 sets of tensors"):
+        salvage([first, second], tmp_path / "out")
+    (tmp_path / "checkpoint").write_text("nonsense")
+    assert verify(tmp_path)[-1].damaged[0].path == str(tmp_path / "checkpoint")
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".npz"])
+def test_stores(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"s{suffix}"
+    registry.write_store(path, [entry_of(name, value) for name, value in VALUES.items()])
+    assert sorted(check(path).intact) == sorted(VALUES)
+    size = path.stat().st_size
+    if suffix == ".npz":  # a zip has a checksum of each member
+        poke(path, size // 2, b"\x01\x02\x03\x04\x05")
+        found = check(path)
+        assert [damage.name for damage in found.damaged] == ["d"]
+        _, written, left_out = salvage([found], tmp_path / "out")
+        assert (sorted(written), left_out) == (["a", "b", "c"], ["d"])
+    os.truncate(path, size // 2)
+    found = check(path)
+    assert not found.whole
+
+
+def test_first_generation(tmp_path: Path) -> None:
+    shutil.copy(GOLDEN / "slices_v1", tmp_path / "v1")
+    assert check(tmp_path / "v1").whole
+    poke(tmp_path / "v1", 200, b"\xff\xff\xff")
+    found = check(tmp_path / "v1")
+    assert found.damaged
+    assert "checksum mismatch" in found.damaged[0].why
+    assert found.damaged[0].kind == "checksum"
+
+
+def node_graph(change: Callable[[Any], None]) -> Any:
+    meta = protos.MetaGraphDef()
+    graph = meta.graph_def
+    graph.node.add(name="x", op="Placeholder").attr["dtype"].type = 1
+    graph.node.add(name="y", op="Identity", input=["x:0", "^x"])
+    constant = graph.node.add(name="c", op="Const")
+    constant.attr["dtype"].type = 1
+    constant.attr["value"].tensor.dtype = 1
+    constant.attr["value"].tensor.tensor_shape.SetInParent()
+    constant.attr["value"].tensor.float_val.append(2)
+    change(meta)
+    return meta
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda meta: None, ""),
+        (
+            lambda meta: meta.graph_def.node[1].input.append("gone:1"),
+            "Node 'y' (Identity) takes its input from 'gone', not there.",
+        ),
+        (lambda meta: meta.graph_def.node.add(name="x", op="NoOp"), "Two nodes are called 'x'."),
+        (lambda meta: meta.graph_def.node[2].attr.clear(), "The constant 'c' has no value."),
+        (
+            lambda meta: setattr(meta.saver_def, "restore_op_name", "save/restore_all"),
+            "The saver's node save/restore_all is not in the graph.",
+        ),
+        (
+            lambda meta: setattr(meta.signature_def["s"].inputs["in"], "name", "z:0"),
+            "Signature 's' names z:0 as 'in', which is not in the graph.",
+        ),
+    ],
+)
+def test_graphs(change: Callable[[Any], None], why: str, tmp_path: Path) -> None:
+    graph_file.write_graph(tmp_path / "g.pb", node_graph(change))
+    found = check(tmp_path / "g.pb")
+    assert [damage.why for damage in found.damaged] == ([why] if why else [])
+
+
+def test_a_graph_that_does_not_parse(tmp_path: Path) -> None:
+    data = protos.encode(node_graph(lambda meta: None))
+    (tmp_path / "g.meta").write_bytes(data[:-3])
+    found = check(tmp_path / "g.meta")
+    assert "cut short" in found.damaged[0].why
+
+
+def test_what_is_no_kind_of_model(tmp_path: Path) -> None:
+    (tmp_path / "x.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    with pytest.raises(UnimplementedError, match="PNG"):
+        verify(tmp_path / "x.png")
+    with pytest.raises(MissingFileError):
+        verify(tmp_path)
+
+
+def test_salvage_writes_what_is_intact(prefix: Path, tmp_path: Path) -> None:
+    Path(f"{prefix}.meta").write_bytes(protos.encode(node_graph(lambda meta: None)))
+    poke(data_of(prefix), 0, b"\xff")
+    checked = verify(prefix)
+    format, written, left_out = salvage(checked, tmp_path / "out.npz")
+    assert (format.name, written, left_out) == ("npz", ["b", "c", "d"], ["a"])
+    store: Any = registry.open_store(tmp_path / "out.npz")
+    np.testing.assert_array_equal(store["d"].read(), VALUES["d"])
+    assert store.meta_graph
+    salvage(checked, tmp_path / "out")
+    assert Path(f"{tmp_path}/out.meta").read_bytes() == Path(f"{prefix}.meta").read_bytes()
+    with pytest.raises(InvalidValueError, match="write to another place"):
+        salvage(checked, prefix)
+
+
+def test_one_tensor_is_held_at_a_time(prefix: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import weakref
+
+    alive: list[Any] = []
+    read = Entry.read
+
+    def counted(entry: Entry) -> Any:
+        assert sum(one() is not None for one in alive) <= 1
+        array = np.array(read(entry))
+        alive.append(weakref.ref(array))
+        return array
+
+    monkeypatch.setattr(Entry, "read", counted)
+    assert check(prefix).whole
+    assert len(alive) == 4
