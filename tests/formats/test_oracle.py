@@ -7,14 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from big_endian import write_big_endian
+from corpus_files import corpus_params, description, model_folders
 from golden_values import named_values
 
-from sgtool.formats import graph_file, protos, tensor_proto
+from sgtool.formats import checkpoint_state, graph_file, protos, registry, tensor_proto
 from sgtool.formats.bundle import open_bundle
 from sgtool.formats.bundle_writer import write_bundle
 from sgtool.formats.checkpoint_state import write_state
 from sgtool.formats.entry import entry_of
 from sgtool.formats.parts import Part
+
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 pytestmark = [
     pytest.mark.oracle,
@@ -166,3 +170,79 @@ def test_tensors_go_both_ways_and_coexist_in_one_process(tf: Any) -> None:
         np.testing.assert_array_equal(back.astype(array.dtype), array)
         read = tensor_proto.to_array(protos.parse(protos.TensorProto, theirs.SerializeToString(), name))
         np.testing.assert_array_equal(read, array)
+
+
+def same_values(tf: Any, prefix: str) -> int:
+    """Compares all that TensorFlow reads of a checkpoint with what we read; gives how many tensors it has."""
+    store, reader = registry.open_store(prefix), tf.train.NewCheckpointReader(prefix)
+    shapes, types = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
+    assert set(store) == set(shapes)
+    for name, entry in store.items():
+        assert (list(entry.shape), entry.dtype.number) == (shapes[name], types[name].as_datatype_enum), name
+    readable = [entry for entry in store.values() if entry.dtype.kind != "handle"]
+    with tf.Graph().as_default(), tf.Session() as session:
+        theirs = session.run(
+            tf.raw_ops.RestoreV2(
+                prefix=prefix,
+                tensor_names=[entry.name for entry in readable],
+                shape_and_slices=[""] * len(readable),
+                dtypes=[types[entry.name] for entry in readable],
+            )
+        )
+    for entry, value in zip(readable, theirs, strict=True):
+        if entry.dtype.kind == "string":
+            np.testing.assert_array_equal(np.array(value, object), entry.read())
+        else:
+            assert np.asarray(value).tobytes() == entry.read().tobytes(), entry.name
+    return len(store)
+
+
+CHECKPOINTS = [*corpus_params("models/**/*.index"), *corpus_params("models/*/export-*-of-*")]
+WRITTEN = (
+    "slices",
+    "sharded",
+    "partitioned",
+    "repartitioned",
+    "variants",
+    "big_endian",
+    "slices_v1",
+    "v1/sharded-?????-of-00002",
+    "tf2/ckpt",
+    "model/model.ckpt-2",
+)
+
+
+@pytest.mark.parametrize("path", CHECKPOINTS)
+def test_published_checkpoints_have_tensorflows_values(tf: Any, path: Path) -> None:
+    assert same_values(tf, str(path).removesuffix(".index"))
+
+
+@pytest.mark.parametrize("folder", model_folders("siamese_v1", "tdgammon"))
+def test_published_checkpoints_of_the_first_generation(tf: Any, folder: Path) -> None:
+    prefix = folder / description(folder)["ckpt"]
+    assert checkpoint_state.resolve_prefix(prefix).version == 1
+    assert same_values(tf, str(prefix))
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_golden_files_have_tensorflows_values(tf: Any, name: str) -> None:
+    assert same_values(tf, str(GOLDEN / name))
+
+
+def test_tensorflow_reads_our_variants(tf: Any, tmp_path: Path) -> None:
+    write_bundle(tmp_path / "m", open_bundle(GOLDEN / "variants").values())
+    with tf.Graph().as_default(), tf.Session() as session:
+        [handle] = tf.raw_ops.RestoreV2(
+            prefix=str(tmp_path / "m"), tensor_names=["list"], shape_and_slices=[""], dtypes=[tf.variant]
+        )
+        stacked = tf.raw_ops.TensorListStack(
+            input_handle=handle, element_shape=tf.constant([2]), element_dtype=tf.float32
+        )
+        assert session.run(stacked).tolist() == [[1, 2], [3, 4]]
+
+
+def test_tensorflow_reads_a_big_endian_checkpoint_like_us(tf: Any, tmp_path: Path) -> None:
+    wanted = ("float16", "float32", "float64", "string")
+    named = {name: pair for name, pair in sorted(named_values().items()) if pair[0].name in wanted}
+    write_big_endian(tmp_path / "m", named)
+    assert same_values(tf, str(tmp_path / "m")) == len(named) > 20
