@@ -83,14 +83,19 @@ def as_array(value: Any) -> Any:
     return np.asarray(value)
 
 
-def show(name: str, value: Any) -> None:
-    """Prints one array: name, dtype and shape, then its values, abridged where there are many."""
+def show(name: str, value: Any, limit: int = 200) -> None:
+    """Prints one array: name, dtype and shape, then its values; of more than `limit` the first and last."""
     import numpy as np
 
     array = as_array(value)
     dtype = dtype_name(array)
     render.line(f"{name}  {dtype} {render.shape(array.shape)}")
-    render.line(np.array2string(array, threshold=200) if dtype != "string" else str(array.tolist()))
+    if dtype != "string":
+        render.line(np.array2string(array, threshold=limit))
+    elif array.size <= limit:
+        render.line(str(array.tolist()))
+    else:
+        render.line(f"{array.reshape(-1)[:3].tolist()} and {array.size - 3} more")
 
 
 def dtype_name(array: Any) -> str:

@@ -66,10 +66,13 @@ class GraphFacts:
     Attributes:
         ops: How many nodes there are of each op, most frequent first.
         nodes: Number of nodes.
-        inputs: Placeholders that something but a saver consumes, as `{"name", "dtype", "shape"}`.
-        outputs: Tensors that look like results (nothing but gradients, savers and summaries consumes them).
+        inputs: Placeholders that something but a saver consumes, as `{"name", "dtype", "shape"}`; with
+            `"optional": True` where there is a default, `"needed": False` where no output needs it.
+        outputs: Tensors that look like results (nothing but gradients, savers and summaries consumes
+            them), as inputs, with `"needs"`: the names of the inputs it depends on.
         variables: Nodes that are variables, by name.
         constants: `{"nodes", "elements", "bytes"}` of all Const nodes.
+        devices: How many nodes are placed on each device, most first.
     """
 
     ops: dict[str, int] = field(default_factory=dict)
@@ -78,6 +81,7 @@ class GraphFacts:
     outputs: list[dict[str, Any]] = field(default_factory=list)
     variables: dict[str, Any] = field(default_factory=dict)
     constants: dict[str, int] = field(default_factory=dict)
+    devices: dict[str, int] = field(default_factory=dict)
 
 
 def graph_facts(
@@ -111,8 +115,37 @@ def graph_facts(
         if op in PLACEHOLDER_OPS and name in consumed_by_anything and name not in auxiliary:
             facts.inputs.append(_input(node, producer))
     facts.outputs = _outputs(described, auxiliary, consumed, facts.variables, op_defs)
+    _connect(described, facts)
+    facts.devices = dict(Counter(node.device for node in nodes if node.device).most_common())
     facts.constants = _constants(node for _, op, _, node in described if op == "Const")
     return facts
+
+
+def unlisted(
+    nodes: Iterable[Any], op_defs: Mapping[str, Any], functions: Iterable[str] = ()
+) -> dict[str, list[str]]:
+    """Ops, and attributes of ops (`Op.attribute`), that a file uses but its own list of ops does not have.
+
+    Args:
+        nodes: NodeDefs.
+        op_defs: The list, by op.
+        functions: Names of functions of the library, which are ops, too.
+    """
+    known = {op: {attribute.name for attribute in one.attr} for op, one in op_defs.items()}
+    defined = set(functions)
+    ops: set[str] = set()
+    attributes: set[str] = set()
+    for node in nodes:
+        op = node.op
+        declared = known.get(op)
+        if declared is None:
+            if op not in defined:
+                ops.add(op)
+            continue
+        extra = set(node.attr).difference(declared)
+        attributes.update(f"{op}.{name}" for name in extra if name[:1] != "_")
+    found = {"unlisted_ops": sorted(ops), "unlisted_attributes": sorted(attributes)}
+    return {key: names for key, names in found.items() if names}
 
 
 def dtype_name(number: int) -> str | None:
@@ -146,6 +179,36 @@ def _consumed(
     return by_any, by_results
 
 
+def _connect(described: list[tuple[str, str, list[str], Any]], facts: GraphFacts) -> None:
+    """Which inputs each output needs: sets of inputs, as bits, handed on from node to node."""
+    consumers: dict[str, list[str]] = {}
+    for name, _, inputs, _ in described:
+        for one in inputs:
+            source = one[1:] if one[:1] == "^" else one.partition(":")[0]
+            consumers.setdefault(source, []).append(name)
+    needs: dict[str, int] = {}
+    pending = []
+    for at, row in enumerate(facts.inputs):
+        name = row["name"].removesuffix(":0")
+        needs[name] = 1 << at
+        pending.append(name)
+    for name in pending:  # grows; a node comes again when more has arrived at it
+        bits = needs[name]
+        for consumer in consumers.get(name, ()):
+            before = needs.get(consumer, 0)
+            if before | bits != before:
+                needs[consumer] = before | bits
+                pending.append(consumer)
+    every = 0
+    for row in facts.outputs:
+        bits = needs.get(row["name"].rpartition(":")[0], 0)
+        every |= bits
+        row["needs"] = [one["name"] for at, one in enumerate(facts.inputs) if bits >> at & 1]
+    for at, row in enumerate(facts.inputs):
+        if not every >> at & 1:
+            row["needed"] = False
+
+
 def _scope(name: str) -> str:
     scope = name.rpartition("/")[0]
     return f"{scope}/" if scope else ""
@@ -158,7 +221,8 @@ def _input(node: Any, producer: int) -> dict[str, Any]:
     if shape is None and "_output_shapes" in node.attr:
         shape = next((as_list(shape_from_proto(one)) for one in node.attr["_output_shapes"].list.shape), None)
     number = node.attr["dtype"].type if "dtype" in node.attr else 0
-    return {"name": f"{node.name}:0", "dtype": dtype_name(number), "shape": shape}
+    optional = {"optional": True} if node.op == "PlaceholderWithDefault" else {}
+    return {"name": f"{node.name}:0", "dtype": dtype_name(number), "shape": shape, **optional}
 
 
 def _outputs(

@@ -10,13 +10,13 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import checkpoint_state, dtypes, files, object_graph, registry, session_bundle
+from . import checkpoint_state, files, object_graph, registry, session_bundle
 from .checkpoint_state import ResolvedCheckpoint
-from .collection_items import VARIABLE_COLLECTIONS, collection_items, variable_defs
+from .collection_items import collection_items
 from .errors import InvalidValueError, MissingFileError, OpError
-from .graph_facts import GraphFacts, as_list, dtype_name, graph_facts, node_shape
-from .saved_variables import restored_by_function
+from .graph_facts import as_list, dtype_name, graph_facts, unlisted
 from .tensor_proto import shape_from_proto
+from .variable_rows import mark_slots, row_of_entry, variable_rows
 
 if TYPE_CHECKING:
     from .entry import Entry
@@ -34,11 +34,14 @@ def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
 
     Returns:
         A dict with the keys of `inspect --json`; those that do not apply are absent. Beyond those of
-        CLI.md: `path`, `how` (how the file was chosen, where the path did not name it), `text`, `tags`,
-        `meta_graphs` (the tags of each graph of a SavedModel), `saver`, `functions`, `constants`,
-        `missing` (a reason why the checkpoint beside a graph could not be read), and of each variable
-        `saved` (whether the checkpoint has it), `key` (under which, where that is not its name) and
-        `variable` (the name of what lies under a key, of a checkpoint of TensorFlow 2 without graph).
+        CLI.md: `path`, `assets` (files beside the graph, and whether they are there), `how` (how the file
+        was chosen, where the path did not name it), `text`, `tags`, `min_consumer`, `devices` (how many
+        nodes are placed on each), `unlisted_ops` and `unlisted_attributes` (those that the file's own
+        list of ops does not have), `checkpoints` (the complete ones of the directory), `meta_graphs` (the
+        tags of each graph of a SavedModel), `saver`, `functions`, `constants`, `missing` (a reason why
+        the checkpoint beside a graph could not be read), and of each variable what `variable_rows.py`
+        says and `variable` (the name of what lies under a key, of a checkpoint of TensorFlow 2 without
+        graph).
 
     Raises:
         OpError: The file is missing, damaged, or of a kind that is not read.
@@ -50,6 +53,8 @@ def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
         summary = summarise_graph(graph, store, tags)
         if resolved is not None:
             summary["prefix"] = resolved.prefix
+            if graph.kind != "saved_model":
+                summary |= _neighbours(resolved)
         if missing:
             summary["missing"] = missing
         return summary
@@ -80,6 +85,13 @@ def summarise_graph(
     if graph.kind == "saved_model":
         summary["tags"] = list(meta_graph.meta_info_def.tags)
         summary["meta_graphs"] = [list(one.meta_info_def.tags) for one in graph.meta_graphs]
+    assets = session_bundle.assets(meta_graph)
+    if assets:
+        folder = os.path.join(os.path.dirname(graph.path), "assets")
+        summary["assets"] = [
+            {"tensor": tensor, "file": name, "present": files.is_file(os.path.join(folder, name))}
+            for tensor, name in assets.items()
+        ]
     return summary | _of_graph(meta_graph.graph_def, meta_graph, store)
 
 
@@ -107,11 +119,13 @@ def pick_meta_graph(graph: GraphFile, tags: Iterable[str] | None = None) -> Any:
 def summarise_store(store: Mapping[str, Entry]) -> Summary:
     """The part of a summary that the entries of a store give."""
     names = {one.key: one.full_name for one in object_graph.tracked_variables(store)}
-    rows = [
-        _row_of_entry(entry) | ({"variable": names[entry.name]} if entry.name in names else {})
+    rows = {
+        entry.name: row_of_entry(entry) | ({"variable": names[entry.name]} if entry.name in names else {})
         for entry in store.values()
-    ]
-    return {"variables": rows, **_totals(rows)}
+    }
+    mark_slots(rows)
+    listed = list(rows.values())
+    return {"variables": listed, **_totals(listed)}
 
 
 def _graph_at(name: str) -> GraphFile | None:
@@ -158,7 +172,7 @@ def _summarise_checkpoint(resolved: ResolvedCheckpoint) -> Summary:
     from . import graph_file
 
     store = registry.open_checkpoint(resolved)
-    about: Summary = {"prefix": resolved.prefix}
+    about: Summary = {"prefix": resolved.prefix} | _neighbours(resolved)
     if resolved.how:
         about["how"] = resolved.how
     if resolved.meta is not None:
@@ -169,6 +183,26 @@ def _summarise_checkpoint(resolved: ResolvedCheckpoint) -> Summary:
         "path": resolved.index,
     }
     return summary | about | {"producer": {"checkpoint": version}} | summarise_store(store)
+
+
+def _neighbours(resolved: ResolvedCheckpoint) -> Summary:
+    """The complete checkpoints in a checkpoint's directory, oldest first, marked by its state file."""
+    if resolved.version != 2 or files.is_remote(resolved.prefix):
+        return {}
+    folder = os.path.dirname(resolved.prefix)
+    try:
+        state = checkpoint_state.read_state(folder)
+    except OpError:
+        state = None
+    latest = os.path.basename(state.model_checkpoint_path) if state else ""
+    listed = {os.path.basename(one) for one in state.all_model_checkpoint_paths} if state else set()
+    rows = []
+    for prefix in checkpoint_state.complete_checkpoints(folder):
+        base = os.path.basename(prefix)
+        step = base.rpartition("-")[2]
+        row: dict[str, Any] = {"prefix": prefix, "in_state": base in listed, "latest": base == latest}
+        rows.append(row | ({"step": int(step)} if step.isdigit() else {}))
+    return {"checkpoints": rows}
 
 
 def _summarise_foreign(name: str, format: registry.Format) -> Summary:
@@ -192,7 +226,7 @@ def _of_graph(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None
         {op.name: op for op in meta_graph.meta_info_def.stripped_op_list.op} if meta_graph is not None else {}
     )
     facts = graph_facts(graph_def, op_defs, _saver_nodes(meta_graph))
-    rows = _variables(facts, graph_def, meta_graph, store)
+    rows = variable_rows(facts, graph_def, meta_graph, store)
     summary: Summary = {"producer": _producer(graph_def, meta_graph, store), "variables": rows}
     summary |= {"inputs": facts.inputs, "outputs": facts.outputs}
     if meta_graph is not None:
@@ -210,6 +244,13 @@ def _of_graph(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None
                 "restore": saver.restore_op_name,
             }
     summary |= {"ops": facts.ops, "nodes": facts.nodes}
+    if graph_def.versions.min_consumer:
+        summary["min_consumer"] = graph_def.versions.min_consumer
+    if facts.devices:
+        summary["devices"] = facts.devices
+    if op_defs:
+        functions = {function.signature.name for function in graph_def.library.function}
+        summary |= unlisted(graph_def.node, op_defs, functions)
     if graph_def.library.function:
         summary["functions"] = sorted(function.signature.name for function in graph_def.library.function)
     return summary | {"constants": facts.constants} | _totals(rows)
@@ -225,81 +266,13 @@ def _saver_nodes(meta_graph: Any) -> list[str]:
 
 def _producer(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None) -> dict[str, Any]:
     producer: dict[str, Any] = {"graph": graph_def.versions.producer}
+    if meta_graph is not None and meta_graph.meta_info_def.tensorflow_git_version == "sgtool":
+        producer["made_by"] = "sgtool"
     if meta_graph is not None and meta_graph.meta_info_def.tensorflow_version:
         producer["tensorflow"] = meta_graph.meta_info_def.tensorflow_version
     if store is not None and hasattr(store, "producer"):
         producer["checkpoint"] = store.producer
     return producer
-
-
-def _variables(
-    facts: GraphFacts, graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None
-) -> list[dict[str, Any]]:
-    """The graph's variables (shapes from the checkpoint where it has them), then what else it has."""
-    trainable: set[str] = set()
-    key_of: dict[str, str] = {}
-    whole_of: dict[str, str] = {}  # parts of partitioned variables
-    order: dict[str, None] = {}
-    objects: dict[str, bool] = {}
-    if meta_graph is not None:
-        restored = restored_by_function(graph_def, meta_graph.saver_def)
-        key_of = {variable.variable: key for key, variable in restored.items()}
-        objects = object_graph.trainable_keys(meta_graph.object_graph_def)
-        trainable = {name for name, key in key_of.items() if objects.get(key)}
-    collections = meta_graph.collection_def if meta_graph is not None else {}
-    for key in VARIABLE_COLLECTIONS:
-        if key not in collections:
-            continue
-        for variable in variable_defs(collections[key]):
-            name = variable.variable_name.partition(":")[0]
-            order[name] = None
-            if variable.save_slice_info_def.full_name not in ("", name):
-                whole_of[name] = variable.save_slice_info_def.full_name
-            if key == "trainable_variables":
-                trainable.add(name)
-        for item in collections[key].node_list.value:
-            name = item.partition(":")[0]
-            if name in facts.variables:
-                order[name] = None
-                if key == "trainable_variables":
-                    trainable.add(name)
-    order |= dict.fromkeys(facts.variables)
-    known = bool(objects) or "trainable_variables" in collections or "variables" in collections
-    rows = []
-    used: set[str] = set()
-    for name in order:
-        whole = whole_of.get(name)
-        key = key_of.get(name) or whole or name
-        entry = store.get(key) if store is not None else None
-        row = _row_of_node(name, facts.variables.get(name), entry if whole is None else None)
-        if known:
-            row["trainable"] = name in trainable
-        if store is not None:
-            row["saved"] = entry is not None
-            used.add(entry.name if entry is not None else key)
-        rows.append(row)
-    for key in store or ():
-        if key not in used:
-            assert store is not None
-            rows.append(_row_of_entry(store[key]) | ({"trainable": False} if known else {}) | {"saved": True})
-    return rows
-
-
-def _row_of_node(name: str, node: Any, entry: Entry | None) -> dict[str, Any]:
-    if entry is not None:
-        key = {"key": entry.name} if entry.name != name else {}
-        return _row_of_entry(entry) | {"name": name} | key
-    dtype = dtype_name(node.attr["dtype"].type) if node is not None and "dtype" in node.attr else None
-    shape = node_shape(node) if node is not None else None
-    info = dtypes.BY_NAME.get(dtype or "")
-    size = None
-    if shape is not None and None not in shape and info is not None and info.size is not None:
-        size = math.prod(one for one in shape if one is not None) * info.size
-    return {"name": name, "dtype": dtype, "shape": shape, "bytes": size}
-
-
-def _row_of_entry(entry: Entry) -> dict[str, Any]:
-    return {"name": entry.name, "dtype": entry.dtype.name, "shape": list(entry.shape), "bytes": entry.nbytes}
 
 
 def _totals(rows: list[dict[str, Any]]) -> dict[str, int]:
@@ -308,7 +281,7 @@ def _totals(rows: list[dict[str, Any]]) -> dict[str, int]:
     counted = (
         marked
         if any("trainable" in row for row in rows)
-        else [r for r in rows if r["dtype"] not in ("string", "variant", "resource")]
+        else [r for r in rows if r["dtype"] not in ("string", "variant", "resource") and "slot_of" not in r]
     )
     shapes = [row["shape"] for row in counted if row["shape"] is not None and None not in row["shape"]]
     return {"parameters": sum(map(math.prod, shapes)), "bytes": sum(row["bytes"] or 0 for row in rows)}

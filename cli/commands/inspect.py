@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SHOWN = 40
 """Rows of inputs, outputs and signatures that a table shows; `--json` has all."""
+LARGE = 1000
+"""Elements up to which `--values` prints all; of more it prints statistics, the first and the last."""
 ITEMS = 4
 """Items that are named of each collection."""
 
@@ -28,9 +30,12 @@ ITEMS = 4
     multiple=True,
     metavar="NAME",
     shell_complete=completion.variables,
-    help="The values of a stored tensor, or of a constant of the graph. Repeatable.",
+    help="The values of a stored tensor, or of a constant of the graph; of a large one statistics and "
+    "the first and last, with --json all. Repeatable.",
 )
-@click.option("--stats", is_flag=True, help="Least, greatest, mean and NaN count of stored tensors.")
+@click.option(
+    "--stats", is_flag=True, help="Least, greatest, mean, deviation, zeros and NaNs of stored tensors."
+)
 @options.as_json
 def command(
     path: str | None,
@@ -52,11 +57,19 @@ def command(
       sgtool inspect weights.h5 --values dense/kernel
       sgtool inspect --json | jq -r '.variables[].name'
 
-    --json gives {"format", "path", "prefix", "producer", "variables": [{"name", "dtype", "shape",
-    "bytes", "trainable", "saved"}], "inputs", "outputs", "signatures", "collections", "saver", "ops",
-    "nodes", "constants", "parameters", "bytes"}; keys that do not apply are absent, an unknown
-    dimension is null. --tensors, --graph, --values and --stats add "tensors", "graph", "values" and
-    "stats".
+    Inputs and outputs are guesses from the nodes; of each output it is told which inputs it needs.
+    Optimizer slots stand apart, by the graph's Apply operations or by their names. "Not in the op
+    list" compares with the list that the file itself carries.
+
+    --json gives {"format", "path", "prefix", "producer", "min_consumer", "checkpoints": [{"prefix",
+    "step", "in_state", "latest"}], "variables": [{"name", "dtype", "shape", "bytes", "trainable",
+    "saved", "key", "parts", "slot_of"}], "inputs": [{"name", "dtype", "shape", "optional",
+    "needed"}], "outputs": [{"name", "dtype", "shape", "needs"}], "signatures", "collections",
+    "saver", "ops", "unlisted_ops", "unlisted_attributes", "devices", "functions", "nodes",
+    "constants", "parameters", "bytes"}; keys that do not apply are absent, an unknown dimension is
+    null. "slot_of" is null for a count that belongs to no variable. --tensors, --graph, --values and
+    --stats add "tensors", "graph", "values" and "stats": {name: {"size", "min", "max", "mean", "std",
+    "zeros", "nan", "inf"}}.
     """
     from ...formats import summary
 
@@ -165,30 +178,12 @@ def _values(where: str, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _stats(where: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    import numpy as np
+    """Statistics of the named arrays, else of every stored tensor: each read once, one at a time."""
+    from ...formats.statistics import statistics
 
-    arrays: Iterable[tuple[str, Any]]
     if names:
-        arrays = _values(where, names).items()
-    else:
-        arrays = ((name, entry.read()) for name, entry in _store(where).items())
-    found: dict[str, dict[str, Any]] = {}
-    for name, array in arrays:
-        if array.dtype.kind in "OSU" or not array.size:
-            found[name] = {"size": array.size}
-            continue
-        wide = np.abs(array) if array.dtype.kind == "c" else array.astype(np.float64)
-        known = wide[~np.isnan(wide)]
-        with np.errstate(all="ignore"):  # infinities give NaN
-            moments = [known.min(), known.max(), known.mean(), known.std()] if known.size else [None] * 4
-        found[name] = {
-            "size": array.size,
-            **dict(zip(("min", "max", "mean", "std"), moments, strict=True)),
-            "zeros": int((wide == 0).sum()),
-            "nan": int(array.size - known.size),
-            "inf": int(np.isinf(known).sum()),
-        }
-    return found
+        return {name: statistics(array) for name, array in _values(where, names).items()}
+    return {name: statistics(entry.read()) for name, entry in _store(where).items()}
 
 
 # ---- tables ------------------------------------------------------------------------------------
@@ -197,6 +192,7 @@ def _stats(where: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
 def _show_facts(found: dict[str, Any]) -> None:
     producer = found.get("producer", {})
     made_by = [
+        producer.get("made_by", ""),
         f"TensorFlow {producer['tensorflow']}" if "tensorflow" in producer else "",
         f"graph version {producer['graph']}" if "graph" in producer else "",
         f"checkpoint version {producer['checkpoint']}" if "checkpoint" in producer else "",
@@ -211,9 +207,18 @@ def _show_facts(found: dict[str, Any]) -> None:
             ("chosen", found.get("how")),
             ("not read", found.get("missing")),
             ("made by", ", ".join(filter(None, made_by))),
+            (
+                "needs",
+                f"a reader of graph version {found['min_consumer']}" if "min_consumer" in found else "",
+            ),
             ("tags", ", ".join(found.get("tags", []))),
             ("nodes", render.count(found["nodes"]) if "nodes" in found else None),
-            ("functions", len(found["functions"]) if found.get("functions") else None),
+            ("devices", ", ".join(f"{name} ({count})" for name, count in found.get("devices", {}).items())),
+            ("functions", _shortened(found.get("functions", []))),
+            (
+                "not in the op list",
+                _shortened(found.get("unlisted_ops", []) + found.get("unlisted_attributes", [])),
+            ),
             (
                 "constants",
                 f"{constants['nodes']}, {render.size(constants['bytes'])}"
@@ -227,9 +232,10 @@ def _show_facts(found: dict[str, Any]) -> None:
 
 
 def _show_contents(found: dict[str, Any]) -> None:
-    for title, key in (("Inputs", "inputs"), ("Outputs", "outputs")):
-        rows = [[row["name"], row["dtype"] or "?", render.shape(row["shape"])] for row in found.get(key, ())]
-        _limited(title, ["tensor", "dtype", "shape"], rows)
+    rows = [[*_tensor_cells(row), _input_mark(row)] for row in found.get("inputs", ())]
+    _limited("Inputs", ["tensor", "dtype", "shape", ""], rows)
+    rows = [[*_tensor_cells(row), _shortened(row.get("needs", []))] for row in found.get("outputs", ())]
+    _limited("Outputs", ["tensor", "dtype", "shape", "needs"], rows)
     rows = [
         [name, direction, key, _info_name(info["name"]), info["dtype"] or "?", render.shape(info["shape"])]
         for name, signature in found.get("signatures", {}).items()
@@ -238,7 +244,9 @@ def _show_contents(found: dict[str, Any]) -> None:
     ]
     rows = [[name, direction.removesuffix("s"), *rest] for name, direction, *rest in rows]
     _limited("Signatures", ["signature", "", "key", "tensor", "dtype", "shape"], rows)
-    _show_variables(found.get("variables", []))
+    variables = found.get("variables", [])
+    _show_variables("Variables", [row for row in variables if "slot_of" not in row])
+    _show_variables("Optimizer slots", [row for row in variables if "slot_of" in row])
     collections = [
         [key, len(items), ", ".join(map(str, items[:ITEMS])) + (", ..." if len(items) > ITEMS else "")]
         for key, items in found.get("collections", {}).items()
@@ -248,23 +256,49 @@ def _show_contents(found: dict[str, Any]) -> None:
     skipped = list(found.get("skipped", {}).items())
     if skipped:
         render.table("Not tensors", ["name", "why"], skipped)
+    checkpoints = found.get("checkpoints", [])
+    if len(checkpoints) > 1:
+        rows = [[row["prefix"], row.get("step"), _checkpoint_mark(row)] for row in checkpoints]
+        render.table("Complete checkpoints here", ["prefix", "step", "state file"], rows, right=["step"])
 
 
-def _show_variables(variables: list[dict[str, Any]]) -> None:
+def _tensor_cells(row: dict[str, Any]) -> list[str]:
+    return [row["name"], row["dtype"] or "?", render.shape(row["shape"])]
+
+
+def _input_mark(row: dict[str, Any]) -> str:
+    marks = ["optional"] if row.get("optional") else []
+    return ", ".join(marks + (["no output needs it"] if row.get("needed") is False else []))
+
+
+def _checkpoint_mark(row: dict[str, Any]) -> str:
+    return "latest" if row["latest"] else "yes" if row["in_state"] else "no"
+
+
+def _show_variables(title: str, variables: list[dict[str, Any]]) -> None:
     if not variables:
         return
-    marks = [key for key in ("trainable", "saved") if any(key in row for row in variables)]
+    marks = [
+        key for key in ("parts", "trainable", "saved", "slot_of") if any(key in row for row in variables)
+    ]
     rows = [
         [
             row["name"],
             row["dtype"] or "?",
             render.shape(row["shape"]),
             row["bytes"],
-            *("" if row.get(key) is None else "yes" if row[key] else "no" for key in marks),
+            *(_mark(row.get(key)) for key in marks),
         ]
         for row in variables
     ]
-    render.table("Variables", ["variable", "dtype", "shape", "bytes", *marks], rows, right=["bytes"])
+    heads = [{"slot_of": "of"}.get(key, key) for key in marks]
+    render.table(title, ["variable", "dtype", "shape", "bytes", *heads], rows, right=["bytes", "parts"])
+
+
+def _mark(value: Any) -> str:
+    return (
+        "" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    )
 
 
 def _show_details(details: dict[str, Any]) -> None:
@@ -278,21 +312,28 @@ def _show_details(details: dict[str, Any]) -> None:
         rows = [[row["name"], row["op"], " ".join(row["inputs"])] for row in details["graph"]]
         render.table("Nodes", ["node", "op", "inputs"], rows)
     if "stats" in details:
-        columns = ["size", "min", "max", "mean", "std", "zeros", "nan", "inf"]
-        rows = [
-            [name, *(_number(each.get(column)) for column in columns)]
-            for name, each in details["stats"].items()
-        ]
-        render.table("Statistics", ["variable", *columns], rows, right=columns)
+        _show_stats(details["stats"])
     if "values" in details:
         _show_values(details["values"])
 
 
+def _show_stats(stats: dict[str, dict[str, Any]]) -> None:
+    columns = ["size", "min", "max", "mean", "std", "zeros", "nan", "inf"]
+    rows = [[name, *(_number(each.get(column)) for column in columns)] for name, each in stats.items()]
+    render.table("Statistics", ["variable", *columns], rows, right=columns)
+
+
 def _show_values(values: dict[str, Any]) -> None:
+    from ...formats.statistics import statistics
     from .. import outputs
 
+    large = {}
     for name, value in values.items():
-        outputs.show(name, value)
+        outputs.show(name, value, LARGE)
+        if value.size > LARGE:
+            large[name] = statistics(value)
+    if large:
+        _show_stats(large)
 
 
 def _limited(title: str, columns: list[str], rows: list[list[Any]]) -> None:
@@ -301,6 +342,10 @@ def _limited(title: str, columns: list[str], rows: list[list[Any]]) -> None:
     render.table(title, columns, rows[:SHOWN])
     if len(rows) > SHOWN:
         render.line(f"  ... and {len(rows) - SHOWN} more (--json has them all)")
+
+
+def _shortened(names: Sequence[str]) -> str:
+    return ", ".join(names[:ITEMS]) + (f" and {len(names) - ITEMS} more" if len(names) > ITEMS else "")
 
 
 def _info_name(name: str | list[str]) -> str:
