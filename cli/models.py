@@ -46,6 +46,8 @@ def find(model: str) -> Located:
     """
     from ..formats import checkpoint_state, registry
 
+    if os.path.basename(model) in _SAVED_MODEL_NAMES and files.is_file(model):
+        model = model.removesuffix(os.path.basename(model)) or "."
     if files.is_directory(model) and any(
         files.is_file(os.path.join(model, name)) for name in _SAVED_MODEL_NAMES
     ):

@@ -21,6 +21,7 @@ STATE_NAME = "checkpoint"
 _SHARD = re.compile(r"(?P<prefix>.*)\.data-\d{5}-of-(?P<count>\d{5})", re.DOTALL)
 _V1_SHARD = re.compile(r"(?P<prefix>.*)-(\d{5}|\?{5})-of-(?P<count>\d{5})", re.DOTALL)
 _NO_V1 = frozenset((".index", ".meta", ".pb", ".pbtxt", ".h5", ".npz", ".py", ".json"))
+_SAVED_MODELS = ("saved_model.pb", "saved_model.pbtxt")
 _STEP = re.compile(r"-(\d+)$")
 
 
@@ -77,7 +78,7 @@ def resolve_prefix(path: files.Path, latest_filename: str = STATE_NAME) -> Resol
 
     Any of: the prefix; its `.index`, `.meta` or `.data-…-of-…` file; `PREFIX-00000-of-00001` where
     only `PREFIX.index` can be meant; the state file; a directory (what its state file names, else the
-    newest complete checkpoint in it); a SavedModel directory; a file of a first-generation
+    newest complete checkpoint in it); a SavedModel directory or the graph in it; a file of a first-generation
     checkpoint. Paths are literal; the pattern `PREFIX-?????-of-NNNNN` of first-generation names is
     the one exception.
 
@@ -212,8 +213,7 @@ def _in_directory(name: str, latest_filename: str, search: _Search) -> ResolvedC
     if files.is_file(os.path.join(name, latest_filename)):
         return _from_state(name, latest_filename, search)
     search.tried.append(os.path.join(name, latest_filename))
-    saved_model = [os.path.join(name, f"saved_model.{suffix}") for suffix in ("pb", "pbtxt")]
-    if any(map(files.is_file, saved_model)):
+    if any(files.is_file(os.path.join(name, one)) for one in _SAVED_MODELS):
         return search.at(
             os.path.join(name, "variables", "variables"), f"the variables of the SavedModel {name}"
         )
@@ -265,6 +265,10 @@ def _named(named: str, directory: str, state_path: str, search: _Search) -> Reso
 
 def _from_file_name(name: str, search: _Search) -> ResolvedCheckpoint | None:
     """The checkpoint that a file belongs to, by the file's name."""
+    if os.path.basename(name) in _SAVED_MODELS and files.is_file(name):
+        folder = os.path.dirname(name)
+        variables = os.path.join(folder, "variables", "variables")
+        return search.at(variables, f"the variables of the SavedModel {folder or '.'}")
     for suffix in (".index", ".meta"):
         if name.endswith(suffix):
             return search.at(name.removesuffix(suffix)) or _v1_of_meta(name)

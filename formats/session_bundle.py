@@ -1,4 +1,4 @@
-"""Session bundles, the exports before SavedModel: their signatures, in the form that SavedModels have.
+"""Session bundles, the exports before SavedModel: signatures and assets, in the form of SavedModels.
 
     export.meta                     collections serving_signatures, serving_assets, serving_graph (Any)
     export-?????-of-NNNNN, or       the variables: a first-generation checkpoint
@@ -17,6 +17,7 @@ from . import protos
 from .errors import DataLossError
 
 SIGNATURES, ASSETS = "serving_signatures", "serving_assets"
+SAVED_MODEL_ASSETS = "saved_model_assets"
 DEFAULT, PREDICT = "serving_default", "predict"
 _METHOD = "tensorflow/serving/"
 
@@ -49,16 +50,17 @@ def signature_defs(meta_graph: Any) -> dict[str, Any]:
 
 
 def assets(meta_graph: Any) -> dict[str, str]:
-    """The file name of each asset in `assets/` by the tensor that is fed its path."""
-    found = {}
-    for item in (
-        meta_graph.collection_def[ASSETS].any_list.value if ASSETS in meta_graph.collection_def else ()
-    ):
-        try:
-            asset = protos.parse(protos.AssetFile, item.value, ASSETS)
-        except DataLossError:
-            continue
-        found[asset.tensor_binding.tensor_name] = asset.filename
+    """The name in `assets/` of each asset of a SavedModel or session bundle, by the tensor fed its path."""
+    found = {one.tensor_info.name: one.filename for one in meta_graph.asset_file_def}
+    for key, message in ((SAVED_MODEL_ASSETS, protos.AssetFileDef), (ASSETS, protos.AssetFile)):
+        items = meta_graph.collection_def[key].any_list.value if key in meta_graph.collection_def else ()
+        for item in items:
+            try:
+                asset = protos.parse(message, item.value, key)
+            except DataLossError:
+                continue
+            info = asset.tensor_info.name if key == SAVED_MODEL_ASSETS else asset.tensor_binding.tensor_name
+            found[info] = asset.filename
     return found
 
 

@@ -100,6 +100,33 @@ def test_of_one_age_the_higher_step_is_newer(tmp_path: Path) -> None:
     assert resolve_prefix(tmp_path).prefix == str(tmp_path / "m-100")
 
 
+@pytest.mark.parametrize("form", ["saved_model.pb", "variables", "variables/", "variables/variables.index"])
+def test_every_form_of_a_saved_model(form: str) -> None:
+    index = str(GOLDEN / "saved_model/variables/variables.index")
+    assert resolve_prefix(GOLDEN / "saved_model" / form).index == index
+    assert list(registry.open_store(GOLDEN / "saved_model" / form)) == list(
+        registry.open_store(GOLDEN / "saved_model")
+    )
+
+
+@pytest.mark.parametrize("name", ["a[1]*?.ckpt", "x ü", "m-00000-of-00003", "e-?????-of-00001", "x.h5"])
+def test_names_of_the_first_generation_are_literal(tmp_path: Path, name: str) -> None:
+    shutil.copy(GOLDEN / "slices_v1", tmp_path / name)
+    assert "flags" in registry.open_store(tmp_path / name)
+    assert resolve_prefix(tmp_path / name).prefix == str(tmp_path / name)
+
+
+def test_a_moved_first_generation_is_found_beside_its_state_file(tmp_path: Path) -> None:
+    for path in (GOLDEN / "v1").glob("sharded*"):
+        shutil.copy(path, tmp_path)
+    write_state(tmp_path, "/home/nobody/run/sharded-?????-of-00002")
+    resolved = resolve_prefix(tmp_path)
+    assert resolved.prefix == str(tmp_path / "sharded-?????-of-00002")
+    assert "but beside it (/home/nobody/run/sharded-?????-of-00002 does not exist)" in resolved.how
+    assert latest_checkpoint(tmp_path) == resolved.prefix
+    assert sorted(registry.open_store(tmp_path)) == ["a", "b", "p"]
+
+
 def test_saved_model_directory() -> None:
     assert resolve_prefix(GOLDEN / "saved_model").index == str(
         GOLDEN / "saved_model/variables/variables.index"

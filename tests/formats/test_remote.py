@@ -84,7 +84,9 @@ def test_a_url_gives_what_the_file_gives(log: Log, form: str) -> None:
             return {key: neutral(one) for key, one in value.items()}
         return value.replace(str(GOLDEN), ROOT) if isinstance(value, str) else value
 
-    assert summary.summarise(f"{ROOT}/{form}") == neutral(summary.summarise(GOLDEN / form))
+    found = neutral(summary.summarise(GOLDEN / form))
+    found.pop("checkpoints", None)  # of a remote directory the others are not looked for
+    assert summary.summarise(f"{ROOT}/{form}") == found
     if not form.endswith("graph.pb"):
         here, there = registry.open_store(f"{GOLDEN}/{form}"), registry.open_store(f"{ROOT}/{form}")
         assert list(here) == list(there)

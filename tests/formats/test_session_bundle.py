@@ -100,3 +100,14 @@ def test_published_bundles(folder: Path) -> None:
     assert assets(meta_graph) == {"Const_1:0": "hello1.txt", "Const_2:0": "hello2.txt"}
     values = {name: entry.read() for name, entry in registry.open_store(folder / "export.meta").items()}
     assert (values["a"], values["b"]) == (0.5, 2)
+    found = summary.summarise(folder / "export.meta")["assets"]
+    assert [(row["file"], row["present"]) for row in found] == [
+        (name, (folder / "assets" / name).exists()) for name in ("hello1.txt", "hello2.txt")
+    ]
+
+
+@pytest.mark.parametrize("folder", model_folders("tf115_half_plus_two", "tf115_half_plus_two_pbtxt"))
+def test_assets_of_saved_models(folder: Path) -> None:
+    [(graph, found)] = [(one, summary.summarise(one.parent)) for one in folder.rglob("saved_model.pb*")]
+    assert [row["file"] for row in found["assets"]] == ["foo.txt"]
+    assert found["assets"][0]["present"] is (graph.parent / "assets" / "foo.txt").exists()

@@ -72,6 +72,9 @@ class TestRemote(StoreReading):
         yield f"memory://conformance{tmp_path}/x"
         fsspec.filesystem("memory").store.clear()
 
+    def make_folder(self, path: str) -> None:
+        """A file system of objects has none."""
+
     def test_pathlib_and_str_are_the_same(self, path: str) -> None:
         """pathlib takes `//` out of a URL: only text names a remote file."""
 

@@ -133,6 +133,18 @@ class StoreReading:
         assert "weight" not in store
         assert 3 not in store
 
+    def test_odd_folders_are_literal(self, path: str) -> None:
+        folder, _, name = path.removesuffix("/").rpartition("/")
+        for odd in ("a [b]*?", "sp ace", "ü層", "x-00000-of-00001"):
+            self.make_folder(f"{folder}/{odd}")
+            target = f"{folder}/{odd}/{name}{'/' * path.endswith('/')}"
+            self.write(target, SAMPLE)
+            assert sorted(registry.open_store(target)) == sorted(SAMPLE)
+            assert len(summary.summarise(target)["variables"]) == len(SAMPLE)
+
+    def make_folder(self, path: str) -> None:
+        Path(path).mkdir()
+
     def test_pathlib_and_str_are_the_same(self, path: str) -> None:
         self.write(path, SAMPLE)
         assert list(registry.open_store(Path(path))) == list(registry.open_store(path)) == sorted(SAMPLE)
