@@ -1,8 +1,8 @@
 """From fetches and feeds to a plan: a row of small passes, each in its file, each switchable.
 
-`prune` (what the fetches need, all that is missing or unimplemented in one error) -> `order` ->
-`fold` (static shapes under the fed shapes, constants) -> `simplify` (identities, equal
-subexpressions) -> `lower` (slots, lifetimes, in-place reuse) -> `plan.Plan`.
+`prune` (what the fetches need, all that is missing or unimplemented in one error) -> `loops` (each while
+loop becomes one node) -> `order` -> `fold` (static shapes under the fed shapes, constants) -> `simplify`
+(identities, equal subexpressions) -> `lower` (slots, lifetimes, in-place reuse) -> `plan.Plan`.
 
 Hazards that hold for every pass: only pure ops are folded or merged; a node with control inputs that
 matter stays where it is; reads of a variable that the plan writes are never merged.
@@ -16,7 +16,7 @@ from typing import Any
 from ..operation import Operation, Tensor
 from ..resources import SessionState
 from ..shapes import Shape
-from . import fold, lower, order, prune, simplify
+from . import fold, loops, lower, order, prune, simplify
 from .draft import Draft, Options
 from .plan import Plan
 
@@ -43,10 +43,15 @@ def compile_plan(
         InvalidArgumentError: Placeholders are not fed (all of them are listed), or there is a cycle.
         UnimplementedError: Ops are not implemented (all of them are listed).
     """
-    draft = Draft(graph, list(fetches), dict(feeds), state, options)
+    return _compile(Draft(graph, list(fetches), dict(feeds), state, options))
+
+
+def _compile(draft: Draft) -> Plan:
+    """The row of passes; a loop's condition and body go through it, too."""
     prune.run(draft)
+    loops.contract(draft, _compile)
     order.run(draft)
     fold.run(draft)
-    if options.simplify:
+    if draft.options.simplify:
         simplify.run(draft)
     return lower.run(draft)

@@ -43,12 +43,20 @@ class Node:
     inputs: list[Tensor]
     control: list[Operation]
     may_be_dead: bool = False
+    loop: Any = None  # a while loop (loops.Loop) that runs as this one node; `operation` is its LoopCond
 
     @property
     def is_pure(self) -> bool:
         """Whether the op is pure and nothing orders the node beyond its inputs."""
         kind = self.operation.kind
-        return kind is not None and kind.is_pure and not self.control
+        return kind is not None and kind.is_pure and not self.control and self.loop is None
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        """The tensors that it gives."""
+        if self.loop is not None:
+            return [operation.output(0) for operation in self.loop.exits]
+        return self.operation.outputs
 
 
 @dataclass
@@ -62,6 +70,8 @@ class Draft:
         constants: Values known when compiling.
         shapes: Static shapes under the fed shapes.
         replaced: Tensors that stand for another one now.
+        owners: Operations that run as part of another one's node (Exits of a while loop).
+        feeds_may_be_refs: Whether feeds of a reference dtype carry references (inside loops).
     """
 
     graph: Any
@@ -73,6 +83,17 @@ class Draft:
     constants: dict[Tensor, np.ndarray] = field(default_factory=dict)
     shapes: dict[Tensor, Shape] = field(default_factory=dict)
     replaced: dict[Tensor, Tensor] = field(default_factory=dict)
+    owners: dict[Operation, Operation] = field(default_factory=dict)
+    feeds_may_be_refs: bool = False
+
+    def source(self, tensor: Tensor) -> Operation:
+        """The operation whose node gives `tensor`: for a loop's Exit, the loop's."""
+        return self.owners.get(tensor.op, tensor.op)
+
+    def sources(self, node: Node) -> list[Operation]:
+        """The operations whose nodes must have run before `node`."""
+        found = [self.source(tensor) for tensor in node.inputs if tensor not in self.feeds]
+        return found + [self.owners.get(operation, operation) for operation in node.control]
 
     def resolve(self, tensor: Tensor) -> Tensor:
         """The tensor that stands for `tensor` now."""

@@ -18,6 +18,9 @@ def run(draft: Draft) -> None:
     draft.shapes.update(draft.feeds)
     with np.errstate(all="ignore"):
         for operation, node in list(draft.nodes.items()):
+            if node.loop is not None:
+                draft.shapes.update({tensor: tensor.static_shape for tensor in node.outputs})
+                continue
             values = _fold(draft, node) if draft.options.fold or operation.type == "Const" else None
             if values is not None:
                 for index, value in enumerate(values):

@@ -82,6 +82,9 @@ class _Lowering:
 
     def lower(self, node: Node) -> None:
         operation, draft = node.operation, self.draft
+        if node.loop is not None:
+            self.lower_loop(node)
+            return
         kind = operation.kind
         assert kind is not None
         if operation.type in _VARIABLES and not node.may_be_dead:
@@ -107,6 +110,17 @@ class _Lowering:
             step.reuse = self.reusable(node)
         self.steps.append(step)
 
+    def lower_loop(self, node: Node) -> None:
+        """A while loop is one step: from what enters to what leaves."""
+        reads = [0]
+        for enter, tensor in zip(node.loop.enters, node.inputs):
+            takes_ref = enter.type == "RefEnter"
+            reads.append(self.slot_of(tensor) if takes_ref else self.value_slot(tensor, node.operation))
+        step = _Draft(node.operation, node.loop.run, reads, self.output_slots(node), False)
+        if node.may_be_dead:
+            self.guard(node, step)
+        self.steps.append(step)
+
     def ref_arguments(self, node: Node) -> list[bool]:
         """For each flat input, whether the kernel takes the reference itself."""
         definition = node.operation.definition
@@ -120,7 +134,8 @@ class _Lowering:
         """The slot of a value; a reference is read right before `operation`."""
         slot = self.slot_of(tensor)
         tensor = self.draft.resolve(tensor)
-        if tensor in self.draft.feeds or not tensor.dtype._is_ref_dtype:
+        is_fed = tensor in self.draft.feeds and not self.draft.feeds_may_be_refs
+        if is_fed or not tensor.dtype._is_ref_dtype:
             return slot
         value = self.new_slot()
         self.computed.add(value)
@@ -138,8 +153,7 @@ class _Lowering:
 
     def output_slots(self, node: Node) -> list[int]:
         writes = []
-        for index in range(node.operation.num_outputs):
-            tensor = node.operation.output(index)
+        for tensor in node.outputs:
             slot = self.new_slot()
             self.computed.add(slot)
             if tensor not in self.draft.feeds:

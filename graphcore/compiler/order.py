@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import heapq
 
-from ..errors import InvalidArgumentError, UnimplementedError
+from ..errors import InvalidArgumentError
 from ..operation import Operation
 from .draft import Draft, Node
-
-LOOP_OPS = frozenset(
-    {"Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration", "LoopCond"}
-)
 
 
 def run(draft: Draft) -> None:
@@ -22,20 +18,13 @@ def run(draft: Draft) -> None:
 
     Raises:
         InvalidArgumentError: The nodes have a cycle.
-        UnimplementedError: The nodes have a v1 while loop.
     """
-    loops = [operation.name for operation in draft.nodes if operation.type in LOOP_OPS]
-    if loops:
-        raise UnimplementedError(
-            f"While loops are not implemented yet; nodes {', '.join(map(repr, loops[:5]))} belong to one.",
-            nodes=loops,
-        )
     nodes = draft.nodes
     waiting: dict[Operation, int] = {}
     consumers: dict[Operation, list[Operation]] = {operation: [] for operation in nodes}
     ready: list[tuple[int, Operation]] = []
     for operation, node in nodes.items():
-        sources = {tensor.op for tensor in node.inputs if tensor not in draft.feeds} | set(node.control)
+        sources = set(draft.sources(node))
         waiting[operation] = len(sources)
         for source in sources:
             consumers[source].append(operation)
@@ -67,11 +56,13 @@ def _settle_control(draft: Draft) -> None:
     """
     matters: set[Operation] = set()
     for operation, node in draft.nodes.items():
-        sources = [tensor.op for tensor in node.inputs if tensor not in draft.feeds] + node.control
+        sources = draft.sources(node)
         node.may_be_dead = operation.type in ("Switch", "RefSwitch") or any(
             draft.nodes[source].may_be_dead for source in sources
         )
         kind = operation.kind
-        if node.may_be_dead or not (kind and kind.is_pure) or any(source in matters for source in sources):
+        is_pure = kind is not None and kind.is_pure and node.loop is None
+        if node.may_be_dead or not is_pure or any(source in matters for source in sources):
             matters.add(operation)
-        node.control = [source for source in node.control if source in matters]
+        control = [draft.owners.get(source, source) for source in node.control]
+        node.control = [source for source in control if source in matters]

@@ -59,27 +59,37 @@ class Plan:
             OpError: A kernel failed; the error names the node.
         """
         slots = self._slots(context, feeds)
+        with np.errstate(all="ignore"):
+            self._run_steps(slots)
+        return self._fetch(slots)
+
+    def _run_steps(self, slots: list[Any]) -> None:
+        """The loop."""
         steps = iter(self.steps)
         try:
-            with np.errstate(all="ignore"):
-                for function, arity, get, out, outs, dead in steps:
-                    if out >= 0:
-                        # No local keeps the result: who holds an array is counted (see lower._reusing).
-                        if arity == 1:
-                            slots[out] = function(slots[get])
-                        elif arity:
-                            slots[out] = function(*get(slots))
-                        else:
-                            slots[out] = function()
+            for function, arity, get, out, outs, dead in steps:
+                if out >= 0:
+                    # No local keeps the result: who holds an array is counted (see lower._reusing).
+                    if arity == 1:
+                        slots[out] = function(slots[get])
+                    elif arity:
+                        slots[out] = function(*get(slots))
                     else:
-                        arguments = () if not arity else (slots[get],) if arity == 1 else get(slots)
-                        _store(slots, outs, function(*arguments))
-                        arguments = ()
-                    for slot in dead:
-                        slots[slot] = None
+                        slots[out] = function()
+                else:
+                    arguments = () if not arity else (slots[get],) if arity == 1 else get(slots)
+                    _store(slots, outs, function(*arguments))
+                    arguments = ()
+                for slot in dead:
+                    slots[slot] = None
         except Exception as error:  # the one place where a kernel's error gets its node's name
             self._fail(error, steps, slots)
-        return self._fetch(slots)
+
+    def run_inner(self, context: RunContext, feeds: Sequence[Any]) -> list[Any]:
+        """As `run`, for a plan within a plan: the values are not copied."""
+        slots = self._slots(context, feeds)
+        self._run_steps(slots)
+        return [slots[slot] for slot in self.fetch_slots]
 
     def run_traced(self, context: RunContext, feeds: Sequence[np.ndarray]) -> tuple[list[Any], list[Any]]:
         """As `run`, with a row (operation, start, end, output) for each step, in seconds."""

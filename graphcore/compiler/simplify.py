@@ -22,7 +22,7 @@ def run(draft: Draft) -> None:
     kept_for_control = {source for node in draft.nodes.values() for source in node.control}
     for operation, node in list(draft.nodes.items()):
         node.inputs = [draft.resolve(tensor) for tensor in node.inputs]
-        if node.control or node.may_be_dead or operation in kept_for_control:
+        if node.control or node.may_be_dead or node.loop is not None or operation in kept_for_control:
             continue
         if any(operation.output(index) in draft.feeds for index in range(operation.num_outputs)):
             continue

@@ -114,6 +114,36 @@ def _predicate_of(merge: Any) -> Any:
     raise LookupError(f"No Switch was found for the Merge '{merge.name}'")
 
 
+# While loops of v1: a plan runs each loop as one step (compiler/loops.py); inside, these pass values on.
+
+
+def _pass(data: Any) -> Any:
+    return data
+
+
+_FRAME = ("frame_name: string", "is_constant: bool = false", "parallel_iterations: int = 10")
+_LOOP_GRAD = "gradients of while loops are not implemented"
+for _name, _kind, _attrs in (
+    ("Enter", "T", _FRAME),
+    ("RefEnter", "Ref(T)", _FRAME),
+    ("Exit", "T", ()),
+    ("RefExit", "Ref(T)", ()),
+    ("NextIteration", "T", ()),
+    ("RefNextIteration", "Ref(T)", ()),
+):
+    op(
+        _name,
+        f"data: {_kind} -> output: {_kind}",
+        *_attrs,
+        T=ANY,
+        effects=False,
+        undefined_grad=_LOOP_GRAD,
+    )(_pass).shape(rules.unchanged)
+op("LoopCond", "input: bool -> output: bool", effects=False, no_grad="booleans have no derivative")(
+    _pass
+).shape(rules.scalar)
+
+
 # Checks
 
 

@@ -7,6 +7,7 @@ _FED = "is fed, never run"
 _QUEUE = "needs a queue, and several threads: tests of queues"
 _READER = "reads files: tests of readers"
 _STACK = "needs a handle: tests of queues"
+_LOOP = "needs a while loop: tests of loops"
 _VARIABLE = "made by the cases of its own consumers"
 
 PENDING: dict[str, str] = {
@@ -61,3 +62,10 @@ UNDIFFERENTIATED: dict[str, str] = {
 
 # Attributes of later versions of TensorFlow that we declare on top of 1.15's.
 EXTRA_ATTRS: dict[str, tuple[str, ...]] = {}
+
+PENDING.update(
+    dict.fromkeys(
+        ["Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration", "LoopCond"],
+        _LOOP,
+    )
+)

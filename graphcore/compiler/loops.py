@@ -1,0 +1,220 @@
+r"""While loops of TensorFlow 1 (Enter, Merge, Switch, NextIteration, Exit), each run as one step.
+
+    Enter ---> Merge ---> Switch --false--> Exit
+                 ^  \       ^  \
+                 |   \      |   `--true--> body ---> NextIteration --.
+                 |    `-> condition ---> LoopCond                    |
+                 `---------------------------------------------------'
+
+`contract` finds the outermost frames among the nodes of a draft and puts in the place of each a single
+node that is keyed by the loop's LoopCond. Condition and body are compiled as plans of their own, fed
+with what Enter, Merge and Switch would give; frames inside them are found there in turn.
+
+Source: the semantics are those of tensorflow/core/common_runtime/executor.cc (r1.15).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...formats.errors import bullets
+from ..errors import InvalidArgumentError, UnimplementedError
+from ..operation import Operation, Tensor
+from .draft import Draft, Node
+from .plan import Plan
+
+Compile = Callable[[Draft], Plan]
+Path = tuple[str, ...]
+
+_ENTER = frozenset({"Enter", "RefEnter"})
+_EXIT = frozenset({"Exit", "RefExit"})
+_NEXT = frozenset({"NextIteration", "RefNextIteration"})
+_MERGE = frozenset({"Merge", "RefMerge"})
+_SWITCH = frozenset({"Switch", "RefSwitch"})
+LOOP_OPS = _ENTER | _EXIT | _NEXT | {"LoopCond"}
+
+
+@dataclass
+class Loop:
+    """One loop, compiled.
+
+    Attributes:
+        enters: The Enter operations; their inputs are the loop's.
+        starts: For each loop variable, which of `enters` gives its first value.
+        condition: Gives the predicate.
+        body: Gives the next values of the loop variables.
+        results: For each Exit, which loop variable it gives.
+        exits: The Exit operations.
+    """
+
+    enters: list[Operation]
+    starts: list[int]
+    condition: Plan
+    body: Plan
+    results: list[int]
+    exits: list[Operation]
+
+    def run(self, context: Any, *values: Any) -> list[Any]:
+        """Runs the loop from the values that enter it; gives those that leave."""
+        variables = [values[index] for index in self.starts]
+        condition, body = self.condition, self.body
+        while True:
+            # Feeds: what entered, then each variable as Merge gives it and as Switch gives it.
+            feeds = (*values, *variables, *variables)
+            if not condition.run_inner(context, feeds)[0]:
+                return [variables[index] for index in self.results]
+            variables = body.run_inner(context, feeds)
+            context.check_cancelled()
+
+
+def contract(draft: Draft, compile_inner: Compile) -> None:
+    """Replaces the nodes of each outermost frame in `draft.nodes` by one node.
+
+    Raises:
+        InvalidArgumentError: A fetch or feed lies inside a loop.
+        UnimplementedError: A frame is not the loop that TensorFlow's while_loop makes.
+    """
+    if not any(operation.type in LOOP_OPS for operation in draft.nodes):
+        return
+    paths = _Paths(draft)
+    frames: dict[str, list[Operation]] = {}
+    for operation in draft.nodes:
+        path = paths.of(operation)
+        if path:
+            frames.setdefault(path[0], []).append(operation)
+    inside = {operation for members in frames.values() for operation in members}
+    _check_outside(draft, inside)
+    for name, members in frames.items():
+        direct = [operation for operation in members if paths.of(operation) == (name,)]
+        _contract(draft, name, members, direct, compile_inner)
+
+
+class _Paths:
+    """The frames that each operation lies in, outermost first."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.known: dict[Operation, Path] = {}
+
+    def of(self, operation: Operation) -> Path:
+        """The frame path of an operation, found without recursion."""
+        stack = [operation]
+        while stack:
+            current = stack[-1]
+            if current in self.known:
+                stack.pop()
+                continue
+            sources = self._sources(current)
+            waiting = [source for source in sources if source not in self.known]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            around: Path = max((self._after(source) for source in sources), key=len, default=())
+            if current.type in _ENTER:
+                around = (*around, current.attr("frame_name").decode())
+            self.known[current] = around
+            stack.pop()
+        return self.known[operation]
+
+    def _after(self, source: Operation) -> Path:
+        """The frame that the results of `source` are in."""
+        path = self.known[source]
+        return path[:-1] if source.type in _EXIT else path
+
+    def _sources(self, operation: Operation) -> list[Operation]:
+        node = self.draft.nodes[operation]
+        found = [tensor.op for tensor in node.inputs if tensor not in self.draft.feeds] + node.control
+        if operation.type in _MERGE:  # the back edge
+            found = [source for source in found if source.type not in _NEXT]
+        return found
+
+
+def _check_outside(draft: Draft, inside: set[Operation]) -> None:
+    wrong = [
+        f"the fetch '{fetch.name}'"
+        for fetch in draft.fetches
+        if (fetch.op if isinstance(fetch, Tensor) else fetch) in inside
+        and (fetch.op if isinstance(fetch, Tensor) else fetch).type not in _EXIT
+        and fetch not in draft.feeds
+    ]
+    wrong += [f"the feed '{tensor.name}'" for tensor in draft.feeds if tensor.op in inside]
+    if wrong:
+        raise InvalidArgumentError(
+            "Inside a while loop a tensor has a value in each iteration, so it is neither fetched nor fed; "
+            f"take what leaves the loop (its Exit operations):{bullets(wrong)}"
+        )
+
+
+def _contract(
+    draft: Draft, name: str, members: list[Operation], direct: list[Operation], compile_inner: Compile
+) -> None:
+    conditions = [operation for operation in direct if operation.type == "LoopCond"]
+    if len(conditions) != 1:
+        raise UnimplementedError(
+            f"The frame '{name}' has {len(conditions)} LoopCond operations instead of one; it is not the "
+            "loop that tf.while_loop makes.",
+            frame=name,
+        )
+    (loop_cond,) = conditions
+    enters = [operation for operation in direct if operation.type in _ENTER]
+    merges = [
+        operation
+        for operation in direct
+        if operation.type in _MERGE and any(tensor.op.type in _NEXT for tensor in operation._inputs)
+    ]
+    switches = _switches(direct, merges, loop_cond, name)
+    feeds = [enter.output(0) for enter in enters]
+    feeds += [merge.output(0) for merge in merges]
+    feeds += [switches[merge].output(1) for merge in merges]
+    nexts = [_input_of_type(merge, _NEXT) for merge in merges]
+    starts = [enters.index(_input_of_type(merge, _ENTER)) for merge in merges]
+    exits = [operation for operation in direct if operation.type in _EXIT]
+    of_switch = {switch: index for index, switch in enumerate(switches[merge] for merge in merges)}
+    wrong = [operation.name for operation in exits if operation._inputs[0].op not in of_switch]
+    if wrong:
+        raise UnimplementedError(f"Exits of frame '{name}' are behind no Switch of it: {', '.join(wrong)}")
+    loop = Loop(
+        enters,
+        starts,
+        _inner(draft, [loop_cond.output(0)], feeds, compile_inner),
+        _inner(draft, [operation.output(0) for operation in nexts], feeds, compile_inner),
+        [of_switch[operation._inputs[0].op] for operation in exits],
+        exits,
+    )
+    inputs = [draft.nodes[enter].inputs[0] for enter in enters]
+    own = set(members)
+    control = [source for member in members for source in draft.nodes[member].control if source not in own]
+    for member in members:
+        del draft.nodes[member]
+    draft.nodes[loop_cond] = Node(loop_cond, inputs, list(dict.fromkeys(control)), loop=loop)
+    draft.owners.update(dict.fromkeys(exits, loop_cond))
+
+
+def _input_of_type(operation: Operation, types: frozenset[str]) -> Operation:
+    return next(tensor.op for tensor in operation._inputs if tensor.op.type in types)
+
+
+def _switches(
+    direct: list[Operation], merges: list[Operation], loop_cond: Operation, name: str
+) -> dict[Operation, Operation]:
+    """The Switch of each loop variable."""
+    found = {
+        operation._inputs[0].op: operation
+        for operation in direct
+        if operation.type in _SWITCH and operation._inputs[1].op is loop_cond
+    }
+    missing = [merge.name for merge in merges if merge not in found]
+    if missing:
+        raise UnimplementedError(
+            f"Loop variables of frame '{name}' have no Switch: {', '.join(missing)}", frame=name
+        )
+    return found
+
+
+def _inner(outer: Draft, fetches: Sequence[Tensor], feeds: list[Tensor], compile_inner: Compile) -> Plan:
+    """The plan of a condition or body; its feeds may carry references."""
+    shapes = {tensor: tensor.static_shape for tensor in feeds}
+    draft = Draft(outer.graph, list(fetches), shapes, outer.state, outer.options, feeds_may_be_refs=True)
+    return compile_inner(draft)
