@@ -356,6 +356,8 @@ def _not_found(name: str, search: _Search) -> MissingFileError:
     if files.is_directory(folder):
         found = [one for one in files.list_directory(folder) if not files.is_temporary(one)]
         there = f"{where} holds:{bullets(found, 20)}" if found else f"{where} is empty."
+    elif files.is_remote(folder):
+        there = f"Nothing is listed below {folder}."
     else:
         there = f"The directory {folder} does not exist."
     what = "is not part of a checkpoint" if files.is_file(name) else "is not a checkpoint"

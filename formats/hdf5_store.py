@@ -17,6 +17,7 @@ Keras's by their names (`keras_weights.py`), every other dataset by its path.
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -82,6 +83,9 @@ class Hdf5Store(Store):
         with _h5_errors(path):
             # HDF5 opens a local file itself; of a remote one it reads what it needs through our reader.
             self._file = h5py.File(files.open_binary(path) if files.is_remote(path) else path, "r")
+            if files.is_remote(path):
+                # HDF5 must not come back to our reader while the interpreter is being taken down.
+                weakref.finalize(self, self._file.close)
             try:
                 self._entries = dict(sorted(self._read_entries().items()))
             except BaseException:

@@ -25,6 +25,7 @@ from .errors import (
 )
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*(::[A-Za-z][A-Za-z0-9+.\-]*)*://")
+_WEB = ("http://", "https://")
 _BUFFER = 1 << 16
 """Bytes that a reader of a remote file asks for at least: archives are read in small steps."""
 
@@ -70,12 +71,18 @@ def is_file(url: str) -> bool:
     """Whether a URL is a file."""
     with _errors(url, "look for"):
         system, path = _open(url)
-        return bool(system.isfile(path))
+        if not url.startswith(_WEB):
+            return bool(system.isfile(path))
+        try:
+            system.info(path)  # asks for the headers; isfile would begin to fetch the content
+        except FileNotFoundError:
+            return False
+        return True
 
 
 def is_directory(url: str) -> bool:
     """Whether a URL is a directory: there are files below it. On the web: whether it ends in a slash."""
-    if url.startswith(("http://", "https://")):
+    if url.startswith(_WEB):
         return url.endswith("/")
     with _errors(url, "look for"):
         system, path = _open(url)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import http.server
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -237,6 +239,70 @@ def test_a_policy_knows_urls() -> None:
     for refused in ("memory://a/bc", "memory://a/b/../c", "s3://a/b", "/a/b"):
         with pytest.raises(PermissionDeniedError):
             policy.check_read(refused)
+
+
+class Web(http.server.SimpleHTTPRequestHandler):
+    """The golden files on the web, by ranges or only whole."""
+
+    ranges = True
+    sent: ClassVar[Log] = Log()
+
+    def log_message(self, *_: Any) -> None:
+        """The base class writes each request to stderr."""
+
+    def translate_path(self, path: str) -> str:
+        return f"{GOLDEN}{path}"
+
+    def do_GET(self) -> None:
+        file = Path(self.translate_path(self.path))
+        if not file.is_file():
+            self.send_error(404)
+            return
+        body, wanted = file.read_bytes(), self.headers.get("Range")
+        if wanted and self.ranges:
+            first, last = map(int, wanted.removeprefix("bytes=").split("-"))
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {first}-{last}/{len(body)}")
+            body = body[first : last + 1]
+        else:
+            self.send_response(200)
+        self.sent.append((self.path, len(body)))
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@pytest.fixture
+def web() -> Iterator[str]:
+    pytest.importorskip("aiohttp")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Web) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        Web.sent.clear()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+@pytest.mark.parametrize(
+    "form", ["slices", "slices.index", "model/model.ckpt-2.meta", "slices_v1", "keras.h5"]
+)
+def test_files_on_the_web(web: str, monkeypatch: pytest.MonkeyPatch, form: str, ranges: bool) -> None:
+    monkeypatch.setattr(Web, "ranges", ranges)
+    here, there = registry.open_store(GOLDEN / form), registry.open_store(f"{web}/{form}")
+    assert list(here) == list(there)
+    for name, entry in there.items():
+        assert entry.read().tolist() == here[name].read().tolist()
+    if form == "slices":
+        assert Web.sent[0] == ("/slices.index", (GOLDEN / "slices.index").stat().st_size)
+        if ranges:
+            assert Web.sent.of(".data-00000-of-00001") == sum(entry.nbytes for entry in here.values())
+
+
+def test_what_is_not_on_the_web(web: str) -> None:
+    with pytest.raises(MissingFileError, match=r"Looked for:\n  http://.*/nothing\.index\nNothing is listed"):
+        registry.open_store(f"{web}/nothing")
+    with pytest.raises(MissingFileError, match="no such file"):
+        files.read_bytes(f"{web}/nothing")
 
 
 def test_local_paths_do_not_import_fsspec() -> None:
