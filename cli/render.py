@@ -69,13 +69,15 @@ def table(
         _rich_table(title, columns, cells, numbers, err)
         return
     widths = [max([len(head), *(len(row[i]) for row in cells)]) for i, head in enumerate(columns)]
-    click.echo(f"\n{title}", err=err)
+    places = [(width, head in numbers) for width, head in zip(widths, columns, strict=True)]
+    lines = ["", title]
     for row in [list(columns), *cells]:
         padded = [
-            cell.rjust(width) if head in numbers else cell.ljust(width)
-            for cell, width, head in zip(row, widths, columns, strict=True)
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, (width, to_right) in zip(row, places, strict=True)
         ]
-        click.echo(("  " + "  ".join(padded)).rstrip(), err=err)
+        lines.append(("  " + "  ".join(padded)).rstrip())
+    click.echo("\n".join(lines), err=err)  # at once: each call flushes
 
 
 def _rich_table(

@@ -79,6 +79,7 @@ class Bundle(Store):
         self.skipped = {}
         self.index_path = f"{prefix}.index"
         self._maps: dict[int, files.Content] = {}
+        self._names: dict[int, str] = {}
         self._entries: dict[str, bytes] = {}
         self._parts: dict[bytes, bytes] = {}
         header = None
@@ -163,6 +164,11 @@ class Bundle(Store):
         """The data file of a shard."""
         return f"{self.prefix}.data-{shard:05d}-of-{self.num_shards:05d}"
 
+    def _file_name(self, shard: int) -> str:
+        if shard not in self._names:
+            self._names[shard] = os.path.basename(self.shard_path(shard))
+        return self._names[shard]
+
     def _check_header(self, header: Any) -> None:
         if header.version.min_consumer > READER_VERSION or READER_VERSION in header.version.bad_consumers:
             raise UnimplementedError(
@@ -181,8 +187,8 @@ class Bundle(Store):
 
     def _described(self, proto: Any, name: str) -> tuple[dtypes.DTypeInfo, tuple[int, ...]]:
         """Dtype and shape of an entry."""
-        shape = tuple(dim.size for dim in proto.shape.dim)
-        if proto.shape.unknown_rank or any(size < 0 for size in shape) or len(shape) > 64:
+        shape = tuple([dim.size for dim in proto.shape.dim])
+        if proto.shape.unknown_rank or len(shape) > 64 or (shape and min(shape) < 0):
             raise DataLossError(
                 f"{self.index_path} is damaged: tensor '{name}' has the shape {list(shape)}.", name=name
             )
@@ -198,7 +204,7 @@ class Bundle(Store):
     def _plain(self, proto: Any, name: str, label: str, part: Part | None) -> Entry:
         info, shape = self._described(proto, label)
         begin, end = proto.offset, proto.offset + proto.size
-        where = f"{os.path.basename(self.shard_path(proto.shard_id))}, bytes {begin} to {end}"
+        where = f"{self._file_name(proto.shard_id)}, bytes {begin} to {end}"
         return Entry(
             name, info, shape, proto.size, where, lambda: self._read(proto, label, info, shape), part
         )
