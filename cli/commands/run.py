@@ -76,7 +76,7 @@ def command(
     non-finite numbers are "NaN", "Infinity", "-Infinity", bytes their text or {"base64": ...}, a
     complex number is [re, im].
     """
-    from .. import outputs, profiles, sessions
+    from .. import outputs, pipelines, profiles, sessions
     from ..feeds import parse_feeds
 
     given = parse_feeds(feeds)
@@ -92,10 +92,11 @@ def command(
         metadata = profiles.new_metadata() if profile or trace else None
         values: list[Any] = []
         seconds = []
-        for _ in range(repeat):
-            started = time.perf_counter()
-            values = _run_batches(running.session, wanted, names, fed, batch, metadata)
-            seconds.append(time.perf_counter() - started)
+        with pipelines.running(running.graph, running.session, wanted, {tensor.name for tensor in fed}):
+            for _ in range(repeat):
+                started = time.perf_counter()
+                values = _run_batches(running.session, wanted, names, fed, batch, metadata)
+                seconds.append(time.perf_counter() - started)
     results = {name: value for name, value in zip(names, values, strict=True) if name in tensors}
     arrays = {name: outputs.as_array(value) for name, value in results.items()}
     comparisons = expectations.compare(arrays, expect, rtol, atol) if expect is not None else []
