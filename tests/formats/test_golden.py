@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
+import cramjam
 import numpy as np
 import pytest
 from golden_values import named_values
@@ -12,9 +14,11 @@ from golden_values import named_values
 from sgtool.formats import protos, registry, summary
 from sgtool.formats.bundle import open_bundle
 from sgtool.formats.bundle_writer import write_bundle
+from sgtool.formats.crc import masked_crc32c
 from sgtool.formats.entry import entry_of
 from sgtool.formats.errors import DataLossError, InvalidTypeError, UnimplementedError
 from sgtool.formats.parts import Part
+from sgtool.formats.table import TableWriter, encode_varint
 from sgtool.formats.tensor_bytes import decode_tensor
 from sgtool.formats.tensor_proto import to_array
 
@@ -161,54 +165,45 @@ def test_a_shard_alone_is_what_it_holds(tmp_path: Path) -> None:
     assert "flags" in registry.open_store(tmp_path / "e-?????-of-00002")
 
 
-def test_snappy_blocks_and_alignment(tmp_path: Path) -> None:
-    """As older TensorFlows wrote them: a compressed data block, and tensors at multiples of 64 bytes."""
-    cramjam = pytest.importorskip("cramjam")
-    from sgtool.formats.crc import masked_crc32c
-    from sgtool.formats.table import TableWriter, encode_varint
+def framed(block: bytes, kind: bytes = b"\0") -> bytes:
+    """A block of a table with its trailer."""
+    return block + kind + masked_crc32c(block + kind).to_bytes(4, "little")
 
-    whole = (GOLDEN / "dtypes.index").read_bytes()
-    header = protos.BundleHeaderProto(num_shards=1)
-    source, data, rows = open_bundle(GOLDEN / "dtypes"), b"", {b"": protos.encode(header)}
-    for key in source:
-        proto = protos.parse(protos.BundleEntryProto, source._entries[key], key)
-        content = (GOLDEN / "dtypes.data-00000-of-00001").read_bytes()[
-            proto.offset : proto.offset + proto.size
-        ]
+
+def test_snappy_blocks_and_gaps(tmp_path: Path) -> None:
+    """As older TensorFlows wrote them: a compressed data block, and tensors at multiples of 64 bytes."""
+    source, whole = open_bundle(GOLDEN / "dtypes"), (GOLDEN / "dtypes.data-00000-of-00001").read_bytes()
+    data, rows = b"", {b"": protos.encode(protos.BundleHeaderProto(num_shards=1))}
+    for name in source:
+        proto = protos.parse(protos.BundleEntryProto, source._entries[name], name)
+        content = whole[proto.offset : proto.offset + proto.size]
         data += bytes(-len(data) % 64)
         proto.offset = len(data)
         data += content
-        rows[key.encode()] = protos.encode(proto)
-    with (tmp_path / "plain").open("wb") as file:
-        table = TableWriter(file)
-        for key, value in rows.items():
-            table.add(key, value)
-        size = table.finish()
-    plain = (tmp_path / "plain").read_bytes()
-    assert size == len(plain) > len(whole) - 400
-    length = next(
-        n
-        for n in range(len(plain) - 48, 0, -1)
-        if masked_crc32c(plain[: n + 1]) == int.from_bytes(plain[n + 1 : n + 5], "little")
-    )
+        rows[name.encode()] = protos.encode(proto)
+    table = io.BytesIO()
+    writer = TableWriter(table)
+    for key, value in rows.items():
+        writer.add(key, value)
+    writer.finish()
+    plain = table.getvalue()
+    meta_index = int.from_bytes(plain[-48:-46], "little")  # a varint of two bytes
+    length = (meta_index & 0x7F | meta_index >> 8 << 7) - 5
+    assert framed(plain[:length]) == plain[: length + 5]
     block = bytes(cramjam.snappy.compress_raw(plain[:length]))
-
-    def framed(content: bytes, kind: bytes) -> bytes:
-        return content + kind + masked_crc32c(content + kind).to_bytes(4, "little")
-
-    first = framed(block, b"\1")
-    meta = framed(bytes(4) + b"\1\0\0\0", b"\0")
-    key = b"v"
-    handle = encode_varint(0) + encode_varint(len(block))
-    index = framed(bytes((0, len(key), len(handle))) + key + handle + bytes(4) + b"\1\0\0\0", b"\0")
-    at = len(first)
-    footer = (
-        encode_varint(at) + encode_varint(8) + encode_varint(at + len(meta)) + encode_varint(len(index) - 5)
-    )
-    magic = plain[-8:]
-    (tmp_path / "m.index").write_bytes(first + meta + index + footer.ljust(40, b"\0") + magic)
+    assert len(block) < length
+    last, handle, tail = b"v", b"\0" + encode_varint(len(block)), bytes(4) + b"\1\0\0\0"
+    first, meta = framed(block, b"\1"), framed(tail)
+    index = framed(bytes((0, len(last), len(handle))) + last + handle + tail)
+    handles = (len(first), 8, len(first) + len(meta), len(index) - 5)
+    footer = b"".join(map(encode_varint, handles)).ljust(40, b"\0") + plain[-8:]
+    (tmp_path / "m.index").write_bytes(first + meta + index + footer)
     (tmp_path / "m.data-00000-of-00001").write_bytes(data)
     check(open_bundle(tmp_path / "m"), sorted(named_values()))
+    broken = framed(b"\xff\xff\xff\xff\x0f" + block[5:], b"\1")  # it says that it is of 4 GiB
+    (tmp_path / "m.index").write_bytes(broken + meta + index + footer)
+    with pytest.raises(DataLossError, match="the block at 0 is not Snappy"):
+        open_bundle(tmp_path / "m")
 
 
 def test_a_keras_model() -> None:

@@ -147,6 +147,7 @@ def test_a_saver_restores_published_models(folder: Path) -> None:
     store = registry.open_store(folder / "saved_model")
     with tf.Graph().as_default() as graph:
         saver = tf.train.import_meta_graph(meta_graph(folder / "saved_model"))
+        assert saver is not None
         with tf.Session(graph=graph) as session:
             saver.restore(session, str(folder / "saved_model" / "variables" / "variables"))
             assert len(saver.saveables) == len(store) - 1

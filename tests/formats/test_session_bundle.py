@@ -99,7 +99,7 @@ def test_published_bundles(folder: Path) -> None:
     }
     assert assets(meta_graph) == {"Const_1:0": "hello1.txt", "Const_2:0": "hello2.txt"}
     values = {name: entry.read() for name, entry in registry.open_store(folder / "export.meta").items()}
-    assert (values["a"], values["b"]) == (0.5, 2)
+    assert (values["a"].item(), values["b"].item()) == (0.5, 2)
     found = summary.summarise(folder / "export.meta")["assets"]
     assert [(row["file"], row["present"]) for row in found] == [
         (name, (folder / "assets" / name).exists()) for name in ("hello1.txt", "hello2.txt")

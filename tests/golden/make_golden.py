@@ -249,7 +249,7 @@ def save_big_endian() -> None:
         np.testing.assert_array_equal(read, array, err_msg=name)
 
 
-class Model(tf.Module):
+class Model(tf.Module):  # type: ignore[misc]
     """Two variables of one name, one below another object, and a function over them."""
 
     def __init__(self) -> None:

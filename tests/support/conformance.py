@@ -57,7 +57,7 @@ SPECIAL_NAMES = (
     "_CHECKPOINTABLE",
     "層/重み",
 )
-SAMPLE = {
+SAMPLE: dict[str, np.ndarray[Any, Any]] = {
     "w": np.arange(6, dtype=np.float32).reshape(2, 3),
     "step": np.array(7, np.int64),
     "empty/w": np.zeros((0, 3), np.float32),
@@ -131,7 +131,8 @@ class StoreReading:
         assert store.get("weight") is None
         assert store.get("weight", 3) == 3
         assert "weight" not in store
-        assert 3 not in store
+        no_text: Any = 3
+        assert no_text not in store
 
     def test_odd_folders_are_literal(self, path: str) -> None:
         folder, _, name = path.removesuffix("/").rpartition("/")
