@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from . import protos
@@ -27,6 +28,15 @@ _NAMED_BY = {
 }
 
 
+# Collection -> what is told of an item beside its name
+_DETAILS: dict[str, Callable[[Any], str]] = {
+    "queue_runners": lambda one: f"enqueues by {', '.join(one.enqueue_op_name)}",
+    "cond_context": lambda one: f"branch {one.branch} of {one.pred_name}",
+    "while_context": lambda one: f"{len(one.loop_exit_names)} results, {one.parallel_iterations} at a time",
+    "savers": lambda one: f"keeps {one.max_to_keep}",
+}
+
+
 def collection_items(key: str, collection: Any) -> list[Any]:
     """The items of one CollectionDef.
 
@@ -35,7 +45,8 @@ def collection_items(key: str, collection: Any) -> list[Any]:
         collection: The message.
 
     Returns:
-        Names of nodes and tensors; the name that an encoded message gives its thing; numbers; text;
+        Names of nodes and tensors; the name that an encoded message gives its thing, of contexts, queue
+        runners and savers with what else there is to know in parentheses; numbers; text;
         or `"<N bytes>"` for what nothing is known about.
     """
     kind = collection.WhichOneof("kind")
@@ -60,16 +71,18 @@ def variable_defs(collection: Any) -> list[Any]:
 
 
 def _item_of_bytes(key: str, value: bytes) -> str:
-    message, field = _NAMED_BY.get(key, ("VariableDef", "variable_name"))
-    if key in _NAMED_BY:
-        try:
-            name = getattr(protos.parse(getattr(protos, message), value, key), field)
-        except DataLossError:
-            name = ""
-    else:
+    if key not in _NAMED_BY:
         variable = _as_variable(value)
-        name = variable.variable_name if variable is not None else ""
-    return name or _text(value)
+        return (variable.variable_name if variable is not None else "") or _text(value)
+    message, field = _NAMED_BY[key]
+    try:
+        decoded = protos.parse(getattr(protos, message), value, key)
+    except DataLossError:
+        return _text(value)
+    name: str = getattr(decoded, field)
+    if not name:
+        return _text(value)
+    return f"{name} ({_DETAILS[key](decoded)})" if key in _DETAILS else name
 
 
 def _as_variable(value: bytes) -> Any:

@@ -113,6 +113,17 @@ def read_intact_blocks(
     return sorted(pairs.items()), lost
 
 
+def check_metaindex(data: bytes, what: str) -> None:
+    """Reads the block that describes others of a table, which no reader of checkpoints needs.
+
+    Raises:
+        DataLossError: It is damaged.
+    """
+    content = Content(len(data), lambda offset, length: data[offset : offset + length])
+    offset, size, _ = _handle(content.bytes(content.size - _FOOTER, _FOOTER), 0, what)
+    _block(content, offset, size, what)
+
+
 def _index(content: Content, what: str) -> tuple[list[bytes], list[tuple[int, int]]]:
     """Of each data block a key at or after its last, and (offset, size); from footer and index block."""
     if content.size < _FOOTER:

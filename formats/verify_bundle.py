@@ -10,7 +10,7 @@ from . import files, protos
 from .bundle import Bundle, open_bundle
 from .errors import DataLossError, OpError, UnimplementedError
 from .leftovers import leftovers
-from .table import TableWriter, read_intact_blocks
+from .table import TableWriter, check_metaindex, read_intact_blocks
 from .verify import Damage, Verification, causes_of
 
 _DATA = re.compile(r"\.data-(\d{5})-of-(\d{5})$")
@@ -34,6 +34,8 @@ def verify_bundle(prefix: str) -> Verification:
             _note_neighbours(prefix, None, found)
             return found
         store = opened
+    else:
+        _check_metaindex(store.index_path, found)
     found.store = store
     sizes = _shards(store, found)
     places = _check_tensors(store, sizes, found)
@@ -84,6 +86,16 @@ def _open_damaged(prefix: str, error: DataLossError, found: Verification) -> Bun
         return Bundle(prefix, repaired.getvalue())
     except OpError:
         return None
+
+
+def _check_metaindex(path: str, found: Verification) -> None:
+    try:
+        check_metaindex(files.read_bytes(path), path)
+    except DataLossError as error:
+        facts = error.fields
+        why = f"{error} No tensor depends on it."
+        where = facts.get("offset"), facts.get("size"), facts.get("stored"), facts.get("computed")
+        found.damaged.append(Damage("", "checksum", path, why, *where))
 
 
 def _text(key: bytes) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -227,3 +230,81 @@ def check_prints(path: Path, sgtool: Tool) -> dict[str, Any]:
     assert ("nodes" in document) == ("ops" in document)
     assert sum(document.get("ops", {}).values()) == document.get("nodes", 0)
     return document
+
+
+def test_what_the_tables_say_about_inputs_outputs_and_slots(sgtool: Tool) -> None:
+    meta = small_graph()
+    graph = meta.graph_def
+    slot = graph.node.add(name="w/Momentum")
+    slot.CopyFrom(graph.node[1])
+    slot.name = "w/Momentum"
+    graph.node.add(name="rate", op="Placeholder")
+    graph.node.add(name="apply", op="ApplyMomentum", input=["w", "w/Momentum", "rate", "y", "c"])
+    graph.node[2].device = "/gpu:0"
+    graph.versions.min_consumer = 12
+    meta.meta_info_def.stripped_op_list.op.add(name="MatMul")
+    Path("m.meta").write_bytes(protos.encode(meta))
+    shown = sgtool("inspect", "m.meta").out
+    for line in (
+        "rate:0  ?        ?       no output needs it",
+        "z:0     float32  ?      x:0",
+        "w         float32  [2, 3]     24",
+        "w/Momentum  float32  [2, 3]     24  w",
+        "Optimizer slots",
+        "devices             /gpu:0 (1)",
+        "needs               a reader of graph version 12",
+    ):
+        assert line in shown, shown
+    assert "not in the op list  ApplyMomentum, Const, NobodyKnows, Placeholder and 2 more" in shown
+
+
+def test_large_values_are_printed_as_statistics(sgtool: Tool) -> None:
+    write_bundle("m", [entry_of("big", np.arange(2000, dtype=np.float32)), entry_of("s", np.arange(1000))])
+    shown = sgtool("inspect", "m", "--values", "big", "--values", "s").out
+    assert "..." in shown
+    assert "Statistics" in shown
+    assert "big       2000    0  1999  999.5  577.35      1    0    0" in shown
+    assert " 500 " in shown  # s is printed in full
+    assert len(sgtool("inspect", "m", "--values", "big", "--json").json["values"]["big"]) == 2000
+
+
+def test_neighbours(sgtool: Tool) -> None:
+    for step in (1, 2):
+        write_bundle(f"m-{step}", [entry_of("w", np.float32(step))])
+    Path("checkpoint").write_text('model_checkpoint_path: "m-2"')
+    assert "m-1        1  no" in sgtool("inspect", "m-1").out
+    assert "./m-2      2  latest" in sgtool("inspect").out
+
+
+def times_numpy(*arguments: str) -> float:
+    """How many times longer a command takes than `import numpy` does in a process of its own."""
+
+    def measure(*command: str) -> float:
+        best = []
+        for _ in range(2):
+            start = time.perf_counter()
+            subprocess.run([sys.executable, *command], check=True, capture_output=True)
+            best.append(time.perf_counter() - start)
+        return min(best)
+
+    return measure("-m", "sgtool.cli", *arguments) / measure("-c", "import numpy")
+
+
+def test_a_graph_of_seventeen_thousand_nodes_takes_a_few_imports_of_numpy(sgtool: Tool) -> None:
+    meta = protos.MetaGraphDef()
+    meta.graph_def.node.add(name="n0", op="Placeholder").attr["dtype"].type = 1
+    for i in range(1, 17_512):
+        node = meta.graph_def.node.add(name=f"block/n{i}", op=("MatMul", "Relu", "VariableV2")[i % 3])
+        node.input.append(f"block/n{i - 1}" if i > 1 else "n0")
+        node.attr["T"].type = node.attr["dtype"].type = 1
+        node.attr["_output_shapes"].list.shape.add().dim.add(size=3)
+    meta.meta_info_def.stripped_op_list.op.add(name="MatMul")
+    Path("g.meta").write_bytes(protos.encode(meta))
+    assert times_numpy("inspect", "g.meta") < 8  # 3 when this was written: half a second
+
+
+def test_a_checkpoint_of_a_hundred_thousand_variables_is_its_index_only(sgtool: Tool) -> None:
+    zeros = np.zeros(2, np.float32)
+    write_bundle("big", (entry_of(f"scope_{i // 100}/layer_{i}/kernel", zeros) for i in range(100_000)))
+    Path("big.data-00000-of-00001").unlink()
+    assert times_numpy("inspect", "big", "--json") < 25  # 10 when this was written: 1.6 seconds

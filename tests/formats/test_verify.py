@@ -332,3 +332,31 @@ def test_one_tensor_is_held_at_a_time(prefix: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Entry, "read", counted)
     assert check(prefix).whole
     assert len(alive) == 4
+
+
+def test_no_changed_byte_of_data_or_index_goes_unseen(prefix: Path) -> None:
+    generator = np.random.default_rng(0)
+    index = Path(f"{prefix}.index")
+    # The footer (48 bytes) holds padding that nothing depends on; its magic number is checked elsewhere.
+    for path, size in ((data_of(prefix), data_of(prefix).stat().st_size), (index, index.stat().st_size - 48)):
+        whole = path.read_bytes()
+        for at in generator.integers(0, size, 60):
+            poke(path, int(at), bytes([whole[at] ^ (1 << int(generator.integers(8)))]))
+            found = check(prefix)
+            assert not found.whole, (path, at)
+            if path != index:
+                (damage,) = found.damaged
+                assert damage.offset is not None
+                assert damage.size is not None
+                assert damage.offset <= at < damage.offset + damage.size
+            poke(path, int(at), whole[at : at + 1])
+    assert check(prefix).whole
+
+
+@pytest.mark.parametrize("keep", [0, 1, 4096, 1 << 14, (1 << 14) + 64, 100_000])
+def test_every_cut_names_what_is_lost(keep: int, prefix: Path) -> None:
+    os.truncate(data_of(prefix), keep)
+    found = check(prefix)
+    ends = {"a": 1 << 14, "b": (1 << 14) + 64, "c": (1 << 14) + 73, "d": (1 << 14) + 73 + 400_000}
+    assert found.intact == [name for name, end in ends.items() if end <= keep]
+    assert "is cut off" in " ".join(found.causes) or keep == 0
