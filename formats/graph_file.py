@@ -29,6 +29,7 @@ GRAPH_DEF, META_GRAPH, SAVED_MODEL = "graph_def", "meta_graph_def", "saved_model
 MESSAGES = {GRAPH_DEF: "GraphDef", META_GRAPH: "MetaGraphDef", SAVED_MODEL: "SavedModel"}
 TEXT_SUFFIXES = (".pbtxt", ".txt", ".prototxt")
 _SAVED_MODEL_NAMES = ("saved_model.pb", "saved_model.pbtxt")
+_CHUNKED = "saved_model.cpb"
 _FIELDS = {
     GRAPH_DEF: ("node", "versions", "library", "version", "debug_info"),
     META_GRAPH: (
@@ -145,6 +146,12 @@ def _graph_path(path: str) -> str:
         inside = os.path.join(path, name)
         if files.is_file(inside):
             return inside
+    if files.is_file(os.path.join(path, _CHUNKED)):
+        raise UnimplementedError(
+            f"{path} is a SavedModel in chunks ({_CHUNKED}), which is not read; save it again in TensorFlow "
+            "without the option experimental_image_format.",
+            path=path,
+        )
     raise MissingFileError(
         f"{path} is a directory without a SavedModel: neither {' nor '.join(_SAVED_MODEL_NAMES)} is in it.",
         path=path,

@@ -134,7 +134,7 @@ def _graph_at(name: str) -> GraphFile | None:
 
     if files.is_directory(name):
         holds_model = any(
-            files.is_file(os.path.join(name, f"saved_model.{suffix}")) for suffix in ("pb", "pbtxt")
+            files.is_file(os.path.join(name, f"saved_model.{suffix}")) for suffix in ("pb", "pbtxt", "cpb")
         )
         return graph_file.read_graph(name) if holds_model else None
     if not files.is_file(name) or files.is_file(f"{name}.index"):

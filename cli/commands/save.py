@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 @options.command
 @click.argument("model", required=False)
 @click.option(
-    "-o", "--output", required=True, metavar="OUT", help="A checkpoint prefix, or NAME.h5 or NAME.npz."
+    "-o",
+    "--output",
+    required=True,
+    metavar="OUT",
+    help="A checkpoint prefix, NAME.h5, NAME.npz or NAME.safetensors.",
 )
 @click.option(
     "--only", multiple=True, metavar="PATTERN", help="Only variables that match (* and ?). Repeatable."
@@ -77,7 +81,7 @@ def _write_shards(output: str, entries: Iterator[Entry], shards: int, meta_graph
     """A checkpoint of several data files."""
     from ...formats import bundle, files
 
-    if output.endswith((".h5", ".hdf5", ".npz")):
+    if output.endswith((".h5", ".hdf5", ".npz", ".safetensors")):
         raise click.UsageError(f"--shards is for checkpoints; {output} is one file.")
     bundle.write_bundle(output, entries, shards)
     if meta_graph is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sgtool.formats import graph_file, protos
+from sgtool.formats import graph_file, protos, summary
 from sgtool.formats.errors import (
     DataLossError,
     InvalidValueError,
@@ -146,3 +146,10 @@ def test_arrays_are_no_graphs(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.zeros(3))
     with pytest.raises(InvalidValueError, match="npy"):
         graph_file.read_graph(tmp_path / "x.npy")
+
+
+def test_a_saved_model_in_chunks_is_named(tmp_path: Path) -> None:
+    (tmp_path / "saved_model.cpb").write_bytes(b"riegeli/records\n")
+    for read in (graph_file.read_graph, summary.summarise):
+        with pytest.raises(UnimplementedError, match=r"a SavedModel in chunks .* save it again"):
+            read(tmp_path)

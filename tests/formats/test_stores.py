@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,11 +14,12 @@ import numpy as np
 import pytest
 from conformance import StoreReading, StoreWriting, entries
 
-from sgtool.formats import dtypes, protos, registry, tensor_proto
+from sgtool.formats import dtypes, files, protos, registry, summary, tensor_proto
 from sgtool.formats.entry import entry_of
 from sgtool.formats.errors import (
     DataLossError,
     InvalidValueError,
+    MissingExtraError,
     MissingNameError,
     UnimplementedError,
 )
@@ -120,6 +123,22 @@ class TestFirstGeneration(StoreReading):
 
     def can_name(self, name: str) -> bool:
         return "\udcff" not in name
+
+    def test_values_are_read_by_blocks(self, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.write(path, {f"v{i:03d}": np.full(100, i, np.float32) for i in range(200)})
+        read = []
+        original = files.Content.bytes
+
+        def counted(content: files.Content, offset: int, length: int) -> bytes:
+            read.append(length)
+            return original(content, offset, length)
+
+        monkeypatch.setattr(files.Content, "bytes", counted)
+        store = registry.open_store(path)
+        opened = sum(read)
+        assert store["v123"].read()[0] == 123
+        assert sum(read) - opened < 2000
+        assert sum(read) < Path(path).stat().st_size / 3
 
 
 class TestNpyFolder(StoreReading):
@@ -267,3 +286,104 @@ def test_a_changed_value_does_not_match_its_checksum(tmp_path: Path) -> None:
     with pytest.raises(DataLossError, match=r"'w' in .* do not match their checksum"):
         registry.open_store(tmp_path / "x.h5")["w"].read()
     assert registry.open_store(tmp_path / "x.h5")["v"].read() == 1
+
+
+# ---- Keras -------------------------------------------------------------------------------------
+
+
+def keras_file(path: Path, whole: bool) -> None:
+    """Two layers with a weight of one name each, a nested scope, and a layer without weights."""
+    with h5py.File(path, "w") as file:
+        root = file.create_group("model_weights") if whole else file
+        root.attrs["layer_names0"] = [b"dense_1", b"activation_1"]
+        root.attrs["layer_names1"] = [b"lstm_2"]
+        root.create_group("activation_1").attrs["weight_names"] = np.zeros(0)
+        root["dense_1/kernel:0"] = np.ones((2, 2), np.float32)
+        root["dense_1"].attrs["weight_names"] = [b"kernel:0"]
+        root["lstm_2/kernel:0"] = np.zeros(3, np.float32)
+        root["lstm_2/lstm_2/bias:0"] = np.full(3, 2, np.float32)
+        root["lstm_2"].attrs["weight_names"] = [b"kernel:0", b"lstm_2/bias:0", b"gone:0"]
+        root.attrs["keras_version"], root.attrs["backend"] = b"1.2.2", b"tensorflow"
+        if whole:
+            file["optimizer_weights/training/Adam/m_0:0"] = np.ones(1, np.float32)
+            file["optimizer_weights"].attrs["weight_names"] = [b"training/Adam/m_0:0"]
+            file.attrs["model_config"] = b'{"class_name": "Sequential"}'
+            file.attrs["training_config"] = b"no JSON"
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_keras_weights_by_their_names(tmp_path: Path, whole: bool) -> None:
+    keras_file(tmp_path / "k.h5", whole)
+    store = registry.open_store(tmp_path / "k.h5")
+    names = {"dense_1/kernel": 1, "lstm_2/kernel": 0, "lstm_2/bias": 2}
+    names |= {"training/Adam/m_0": 1} if whole else {}
+    assert {name: entry.read().flat[0] for name, entry in store.items()} == names
+    about = summary.summarise(tmp_path / "k.h5")["about"]
+    assert (about["keras_version"], about["backend"]) == ("1.2.2", "tensorflow")
+    assert about.get("model_config") == ({"class_name": "Sequential"} if whole else None)
+    assert "training_config" not in about
+
+
+# ---- extras ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "extra"),
+    [("safetensors", "x.safetensors", "safetensors"), ("fsspec.core", "memory://x.h5", "remote")],
+)
+def test_a_missing_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, name: str, extra: str
+) -> None:
+    path = name if "://" in name else f"{tmp_path}/{name}"
+    if "://" not in name:
+        registry.write_store(path, [entry_of("w", 1.0)])
+    monkeypatch.setitem(sys.modules, module, None)
+    for use in (registry.open_store, lambda path: registry.write_store(path, [entry_of("w", 1.0)])):
+        with pytest.raises(MissingExtraError, match=rf"pip install 'sgtool\[{extra}\]'") as caught:
+            use(path)
+        assert caught.value.fields["extra"] == extra
+
+
+# ---- safetensors -------------------------------------------------------------------------------
+
+
+def test_the_library_reads_our_safetensors_and_we_its(tmp_path: Path) -> None:
+    numpy_side = pytest.importorskip("safetensors.numpy")
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    registry.write_store(tmp_path / "x.safetensors", [entry_of("layer/w", array), entry_of("n", np.int64(3))])
+    loaded = numpy_side.load_file(tmp_path / "x.safetensors")
+    assert sorted(loaded) == ["layer/w", "n"]
+    np.testing.assert_array_equal(loaded["layer/w"], array)
+    numpy_side.save_file(
+        {"b": array.T.copy(), "a": np.zeros(0, np.int8)}, tmp_path / "y", metadata={"k": "v"}
+    )
+    store = registry.open_store(tmp_path / "y")
+    np.testing.assert_array_equal(store["b"].read(), array.T)
+    assert store["a"].shape == (0,)
+    rows = {
+        "odd": {"dtype": "F8_E8M0", "shape": [2], "data_offsets": [0, 2]},
+        "w": {"dtype": "U8", "shape": [1], "data_offsets": [2, 3]},
+    }
+    header = json.dumps(rows).encode()
+    (tmp_path / "z").write_bytes(len(header).to_bytes(8, "little") + header + b"\1\2\3")
+    odd: Any = registry.open_store(tmp_path / "z")
+    assert odd["w"].read().tolist() == [3]
+    with pytest.raises(MissingNameError, match="F8_E8M0, which TensorFlow does not have"):
+        odd["odd"]
+
+
+def test_folders_of_arrays(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    np.save(tmp_path / "b.npy", np.asfortranarray(np.arange(6.0).reshape(2, 3)))
+    np.save(tmp_path / "sub" / "a.npy", np.array([1, 2], ">i4"))
+    np.save(tmp_path / "text.npy", np.array(["é", "x"]))
+    np.save(tmp_path / "objects.npy", np.array([{}], object), allow_pickle=True)
+    (tmp_path / "notes.txt").write_text("nothing")
+    store: Any = registry.open_store(tmp_path)
+    assert list(store) == ["b", "sub/a", "text"]
+    assert store["b"].read().tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert store["sub/a"].read().dtype == np.dtype("int32")
+    assert store["text"].read().tolist() == ["é".encode(), b"x"]
+    assert "pickle can run any code" in store.skipped["objects"]
+    found = summary.summarise(tmp_path)
+    assert (found["format"], found["parameters"]) == ("npy folder", 8)
