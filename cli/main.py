@@ -57,6 +57,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 Examples:
   sgtool demo                                          all of it, on a shipped sample
   sgtool inspect model.ckpt-1000.meta                  what is in there
+  sgtool verify model.ckpt-1000                        is it whole?
   sgtool run model.ckpt-1000 --fetch y:0 --feed x:0=data.npy
   sgtool save model.ckpt-1000 -o weights.h5            the variables, elsewhere
 

@@ -27,12 +27,13 @@ def leftovers(directory: files.Path, base: str = "") -> list[str]:
 
     Args:
         directory: Where to look; nothing is found in one that does not exist.
-        base: Only what begins with this base name (and a dot before it).
+        base: Only what belongs to this base name: `BASE.…`, `BASE_temp…`, with a dot before it or not.
     """
     folder = files.location(directory)
     if not files.is_directory(folder or "."):
         return []
     names = files.list_directory(folder or ".")
+    own = tuple(f"{base}{mark}" for mark in "._-") if base else ""
     return [
-        os.path.join(folder, one) for one in names if is_leftover(one) and one.lstrip(".").startswith(base)
+        os.path.join(folder, one) for one in names if is_leftover(one) and one.lstrip(".").startswith(own)
     ]

@@ -7,6 +7,7 @@ for it. What looks wrong about a file as a whole (its size, its bytes, its neigh
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 
 WITHOUT_CHECKSUMS = frozenset(("hdf5", "npy folder", "safetensors"))
 """Formats in which a changed number cannot be told from the right one."""
+
+
+_V1_SHARD = re.compile(r"(?P<prefix>.*)-(\d{5}|\?{5})-of-(?P<count>\d{5})", re.DOTALL)
+_MOST_SHARDS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +107,17 @@ def verify(path: files.Path) -> list[Verification]:
     name = files.location(path)
     if files.is_directory(name):
         return _verify_directory(name)
+    there, missing = _v1_shards(name)
+    if there and missing:  # before a file of several is taken for a checkpoint of its own
+        return [_verify_v1(name, there, missing)]
     try:
         resolved = checkpoint_state.resolve_prefix(name)
-    except MissingFileError as error:
+    except MissingFileError:
         if files.is_file(name):
-            return [_verify_file(name)]
+            return [_verify_v1(name, [name]) if _is_called_checkpoint(name) else _verify_file(name)]
         orphan = _without_index(name)
         if orphan is None:
-            raise error
+            raise
         return [orphan]
     return _verify_resolved(resolved)
 
@@ -204,13 +212,55 @@ def _verify_resolved(resolved: checkpoint_state.ResolvedCheckpoint) -> list[Veri
     if resolved.version == 2:
         found = [verify_bundle(resolved.prefix)]
     else:
-        found = [Verification(resolved.prefix, "v1 checkpoint")]
-        _open_and_check(found[0], lambda: registry.open_checkpoint(resolved))
-        folder, base = os.path.split(resolved.prefix)
-        found[0].notes += [f"{one} is left over." for one in leftovers(folder, base.partition("-?")[0])]
+        found = [_verify_v1(resolved.prefix, checkpoint_state.v1_files(resolved.prefix))]
     if resolved.meta is not None:
         found.append(verify_graph(resolved.meta))
     return found
+
+
+def _verify_v1(prefix: str, paths: list[str], missing: Iterable[str] = ()) -> Verification:
+    """The files that there are of a first-generation checkpoint."""
+    from .v1 import V1Checkpoint
+
+    found = Verification(prefix, "v1 checkpoint")
+    for path in missing:
+        why = f"{path} does not exist; the tensors and parts in it are lost."
+        found.damaged.append(Damage("", "missing", path, why))
+    _open_and_check(found, lambda: V1Checkpoint(prefix, paths))
+    folder, base = os.path.split(prefix)
+    found.notes += [
+        f"{one} is left over from a save or copy that did not finish."
+        for one in leftovers(folder, base.partition("-?")[0])
+    ]
+    return found
+
+
+def _v1_shards(name: str) -> tuple[list[str], list[str]]:
+    """Of a first-generation checkpoint in several files, by one of its names: those there, those not."""
+    match = _V1_SHARD.fullmatch(name)
+    if match is None or int(match["count"]) > _MOST_SHARDS:
+        return [], []
+    every = [f"{match['prefix']}-{at:05d}-of-{match['count']}" for at in range(int(match["count"]))]
+    there = [path for path in every if files.is_file(path)]
+    return there, [path for path in every if path not in there]
+
+
+def _is_called_checkpoint(name: str) -> bool:
+    """Whether a graph or a state file beside an unreadable file says that it is a checkpoint."""
+    try:
+        registry.detect(name)
+    except UnimplementedError:
+        pass
+    else:
+        return False
+    if files.is_file(f"{name}.meta"):
+        return True
+    try:
+        state = checkpoint_state.read_state(os.path.dirname(name))
+    except OpError:
+        return False
+    named = (state.model_checkpoint_path, *state.all_model_checkpoint_paths) if state else ()
+    return os.path.basename(name) in map(os.path.basename, named)
 
 
 def _verify_file(name: str) -> Verification:

@@ -194,12 +194,14 @@ def _explain(store: Bundle, sizes: dict[str, int | None], places: list[Place], f
             if size > expected and here:
                 found.notes.append(f"{path} has {size - expected} bytes after its last tensor.")
             continue
+        inside = [place for place in here if 0 < place[3] <= size - place[2]]
+        wrong = [place for place in inside if not place[4]]
         causes = causes_of(path, expected)
-        if not causes and len(bad) > 1 and 2 * len(bad) >= len([one for one in here if one[3]]):
+        if len(wrong) > 1 and 2 * len(wrong) >= len(inside) and (not causes or size < expected):
             causes = [
-                f"{path} is not the one that {store.index_path} was written with: {len(bad)} of its "
-                f"{len(here)} tensors do not match{_younger(path, store.index_path)}. Files of two saves are "
-                "mixed."
+                f"{path} is not the one that {store.index_path} was written with: {len(wrong)} of the "
+                f"{len(inside)} tensors that lie within its {size} bytes do not match"
+                f"{_younger(path, store.index_path)}. Files of two saves are mixed."
             ]
         found.causes += causes
 

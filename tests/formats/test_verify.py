@@ -116,8 +116,18 @@ def test_data_of_another_save(prefix: Path, tmp_path: Path) -> None:
     found = check(prefix)
     assert len(found.damaged) == 4
     (cause,) = found.causes
-    assert "4 of its 4 tensors do not match" in cause
+    assert (
+        f"4 of the 4 tensors that lie within its {data_of(prefix).stat().st_size} bytes do not match" in cause
+    )
     assert "s after the index" in cause
+    assert "Files of two saves are mixed." in cause
+
+
+def test_data_of_another_save_that_is_shorter(prefix: Path, tmp_path: Path) -> None:
+    other = {"a": VALUES["a"] + 1, "b": VALUES["b"] + 1, "c": VALUES["c"], "d": VALUES["d"][:10]}
+    write_bundle(tmp_path / "other", [entry_of(name, value) for name, value in other.items()])
+    shutil.move(data_of(tmp_path / "other"), data_of(prefix))
+    (cause,) = check(prefix).causes
     assert "Files of two saves are mixed." in cause
 
 
@@ -189,6 +199,7 @@ def test_left_over_files_are_recognised(name: str, prefix: Path) -> None:
     ).write_bytes(b"")
     assert leftovers(prefix.parent, "m") == [str(prefix.parent / name)]
     assert leftovers(prefix.parent, "other") == []
+    (prefix.parent / "m2.index.tempstate7").write_bytes(b"")  # of another prefix
     found = check(prefix)
     assert found.whole
     assert found.notes == [f"{prefix.parent / name} is left over from a save or copy that did not finish."]
@@ -245,6 +256,24 @@ def test_first_generation(tmp_path: Path) -> None:
     assert found.damaged
     assert "checksum mismatch" in found.damaged[0].why
     assert found.damaged[0].kind == "checksum"
+
+
+def test_first_generation_that_is_cut_off_or_incomplete(tmp_path: Path) -> None:
+    data = (GOLDEN / "slices_v1").read_bytes()
+    (tmp_path / "model.ckpt").write_bytes(data[:-30])
+    with pytest.raises(UnimplementedError):  # nothing says that it is a checkpoint
+        verify(tmp_path / "model.ckpt")
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt"')
+    found = check(tmp_path / "model.ckpt")
+    assert (found.format, found.damaged[0].kind) == ("v1 checkpoint", "structure")
+    assert "not an sstable (bad magic number)" in found.damaged[0].why
+
+    (tmp_path / "s-00000-of-00002").write_bytes(data)
+    for path in (tmp_path / "s-00000-of-00002", tmp_path / "s-?????-of-00002"):
+        found = check(path)
+        assert found.intact
+        missing = tmp_path / "s-00001-of-00002"
+        assert [(one.kind, one.path) for one in found.damaged] == [("missing", str(missing))]
 
 
 def node_graph(change: Callable[[Any], None]) -> Any:
