@@ -184,7 +184,9 @@ def _errors(url: str, doing: str) -> Iterator[None]:
             f"Cannot {doing} {url}: permission denied ({error}).", path=url
         ) from error
     except ImportError as error:  # fsspec says which package a scheme needs
-        raise MissingExtraError(f"Cannot {doing} {url}: {error}.", path=url, extra="remote") from error
+        raise MissingExtraError(
+            f"Cannot {doing} {url}: {str(error).rstrip('.')}.", path=url, extra="remote"
+        ) from error
     except ValueError as error:
         if "Protocol not known" not in str(error):
             raise UnavailableError(f"Cannot {doing} {url}: {error}", path=url) from error

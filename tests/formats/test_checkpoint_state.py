@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from golden_values import named_values
 
 from sgtool.formats import files, protos, registry
 from sgtool.formats.bundle_writer import write_bundle
@@ -98,6 +99,46 @@ def test_of_one_age_the_higher_step_is_newer(tmp_path: Path) -> None:
         write_bundle(tmp_path / f"m-{step}", [entry_of("v", 1.0)])
         os.utime(tmp_path / f"m-{step}.index", (1e9, 1e9))
     assert resolve_prefix(tmp_path).prefix == str(tmp_path / "m-100")
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "model/model.ckpt-2",
+        "model/model.ckpt-2.index",
+        "model/model.ckpt-2.meta",
+        "model/model.ckpt-2.data-00000-of-00001",
+        "model/model.ckpt-2-00000-of-00001",
+        "model/checkpoint",
+        "model",
+        "saved_model",
+        "saved_model/saved_model.pb",
+        "saved_model/variables/variables",
+    ],
+)
+def test_a_saver_takes_every_form(form: str, scheme: str) -> None:
+    from sgtool import graphcore as tf
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        saver = tf.train.import_meta_graph(str(GOLDEN / "model" / "model.ckpt-2.meta"))
+        assert saver is not None
+        saver.restore(session, f"{scheme}{GOLDEN / form}")
+        assert session.run("layer/w:0").tolist() == [[1], [2]]
+
+
+@pytest.mark.parametrize(
+    "form", ["sharded-?????-of-00002", "sharded-00001-of-00002", "sharded.meta", "", "dtypes"]
+)
+def test_a_saver_takes_every_form_of_the_first_generation(form: str) -> None:
+    from sgtool import graphcore as tf
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        name, shape = ("int32/5", [5]) if form == "dtypes" else ("b", [4])
+        value = tf.get_variable(name, shape, tf.int32)
+        tf.train.Saver().restore(session, f"{GOLDEN}/v1/{form}")
+        expected = named_values()[name][1] if form == "dtypes" else np.arange(4)
+        assert session.run(value).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("form", ["saved_model.pb", "variables", "variables/", "variables/variables.index"])
