@@ -241,8 +241,12 @@ def _shared_ends(name: str, other: str) -> int:
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     """A sentence " Did you mean 'a', 'b'?" with the nearest candidates, or nothing."""
-    close = nearest(name, candidates)
-    return f" Did you mean {', '.join(map(repr, close))}?" if close else ""
+    return suggestion(nearest(name, candidates))
+
+
+def suggestion(names: Sequence[str]) -> str:
+    """The sentence " Did you mean 'a', 'b'?" for names that were found already, or nothing without any."""
+    return f" Did you mean {', '.join(map(repr, names))}?" if names else ""
 
 
 def bullets(lines: Sequence[str], limit: int = 50) -> str:

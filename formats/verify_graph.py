@@ -7,6 +7,7 @@ from typing import Any
 
 from . import files, protos
 from .errors import DataLossError, InvalidTypeError, InvalidValueError, UnimplementedError
+from .graph_facts import output_rows
 from .graph_file import GraphFile, decode_graph, read_graph
 from .tensor_proto import to_array
 from .verify import Damage, Verification, causes_of
@@ -53,18 +54,19 @@ def check_message(data: bytes, where: str, found: Verification) -> None:
 def _check(graph: GraphFile, where: str, found: Verification) -> None:
     metas = graph.meta_graphs
     for graph_def in [meta.graph_def for meta in metas] or [graph.message]:
-        names = _check_nodes(graph_def.node, where, found)
+        _check_nodes(graph_def.node, where, found)
         for function in graph_def.library.function:
             arguments = [one.name for one in function.signature.input_arg]
             _check_nodes(function.node_def, where, found, f"function {function.signature.name}: ", arguments)
     for meta in metas:
-        names = {node.name for node in meta.graph_def.node}
-        _check_meta(meta, names, where, found)
+        nodes = {node.name: node for node in meta.graph_def.node}
+        _check_outputs(meta, nodes, where, found)
+        _check_meta(meta, set(nodes), where, found)
 
 
 def _check_nodes(
     nodes: Iterable[Any], where: str, found: Verification, scope: str = "", arguments: Iterable[str] = ()
-) -> set[str]:
+) -> None:
     """Names are unique, inputs exist, constants can be read."""
     names: set[str] = set(arguments)
     for node in nodes:
@@ -81,7 +83,21 @@ def _check_nodes(
             found.damaged.append(Damage(node.name, "structure", where, why))
         if node.op == "Const":
             _check_constant(node, where, found, scope)
-    return names
+
+
+def _check_outputs(meta: Any, nodes: dict[str, Any], where: str, found: Verification) -> None:
+    """Inputs name outputs that there are, as far as the file's list of ops says how many."""
+    op_defs = {op.name: op for op in meta.meta_info_def.stripped_op_list.op}
+    for node in nodes.values():
+        for source in node.input:
+            name, _, index = source.partition(":")
+            given = nodes.get(name)
+            if not index.isdigit() or given is None or given.op not in op_defs:
+                continue
+            count = len(output_rows(given, op_defs[given.op]))
+            if int(index) >= count:
+                why = f"Node '{node.name}' ({node.op}) takes {source}, but {given.op} has {count} outputs."
+                found.damaged.append(Damage(node.name, "structure", where, why))
 
 
 def _check_constant(node: Any, where: str, found: Verification, scope: str) -> None:

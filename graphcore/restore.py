@@ -10,7 +10,7 @@ import numpy as np
 
 from ..formats import matching, registry
 from ..formats.entry import Entry
-from ..formats.errors import bullets
+from ..formats.errors import bullets, suggestion
 from ..formats.parts import Part
 from .errors import InvalidArgumentError, MissingNameError
 from .ops.io import read_part
@@ -131,7 +131,9 @@ def check(report: RestoreReport) -> None:
         NotFoundError: Keys are missing.
         InvalidArgumentError: Shapes or dtypes differ.
     """
-    lines = [f"Key {key} not found in checkpoint{_hint(report.near.get(key))}" for key in report.missing]
+    lines = [
+        f"Key {key} not found in checkpoint{suggestion(report.near.get(key, ()))}" for key in report.missing
+    ]
     lines += [f"tensor_name = {key}; {why}" for key, why in report.mismatched]
     if not lines:
         return
@@ -148,7 +150,3 @@ def check(report: RestoreReport) -> None:
         raise MissingNameError(head + text, **fields)
     head = _HEAD.format(cause="mismatch between the current graph and the graph")
     raise InvalidArgumentError(head + text, **fields)
-
-
-def _hint(names: list[str] | None) -> str:
-    return f" Did you mean {', '.join(map(repr, names))}?" if names else ""

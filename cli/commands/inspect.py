@@ -61,13 +61,15 @@ def command(
     Optimizer slots stand apart, by the graph's Apply operations or by their names. "Not in the op
     list" compares with the list that the file itself carries.
 
-    --json gives {"format", "path", "prefix", "producer", "min_consumer", "checkpoints": [{"prefix",
-    "step", "in_state", "latest"}], "variables": [{"name", "dtype", "shape", "bytes", "trainable",
-    "saved", "key", "parts", "slot_of"}], "inputs": [{"name", "dtype", "shape", "optional",
-    "needed"}], "outputs": [{"name", "dtype", "shape", "needs"}], "signatures", "collections",
-    "saver", "ops", "unlisted_ops", "unlisted_attributes", "devices", "functions", "nodes",
-    "constants", "parameters", "bytes"}; keys that do not apply are absent, an unknown dimension is
-    null. "slot_of" is null for a count that belongs to no variable. --tensors, --graph, --values and
+    --json gives {"format", "path", "how" (it was chosen), "prefix", "text", "tags", "meta_graphs",
+    "missing" (why the checkpoint beside was not read), "producer": {"graph", "tensorflow",
+    "checkpoint", "made_by"}, "min_consumer", "checkpoints": [{"prefix", "step", "in_state",
+    "latest"}], "variables": [{"name", "dtype", "shape", "bytes", "trainable", "saved", "key", "parts",
+    "slot_of", "variable"}], "inputs": [{"name", "dtype", "shape", "optional", "needed"}], "outputs":
+    [{"name", "dtype", "shape", "needs"}], "signatures", "collections", "assets", "saver", "ops",
+    "unlisted_ops", "unlisted_attributes", "devices", "functions", "nodes", "constants", "about",
+    "skipped", "parameters", "bytes"}; keys that do not apply are absent, an unknown dimension is null.
+    "slot_of" is null for a count that belongs to no variable. --tensors, --graph, --values and
     --stats add "tensors", "graph", "values" and "stats": {name: {"size", "min", "max", "mean", "std",
     "zeros", "nan", "inf"}}.
     """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...formats import matching
-from ...formats.errors import InvalidValueError, bullets
+from ...formats.errors import InvalidValueError, bullets, suggestion
 from .. import options, render
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _problem(
     parts = []
     if report["missing"] and not partial:
         lines = [
-            f"{one.key} {render.shape(one.shape)}{_hint(report['near'].get(one.key))}"
+            f"{one.key} {render.shape(one.shape)}{suggestion(report['near'].get(one.key, ()))}"
             for one in found.missing
         ]
         parts.append(f"Missing in {store} ({len(lines)}):{bullets(lines)}")
@@ -147,10 +147,6 @@ def _problem(
         hints.append("--cast converts dtypes.")
     text = "\n".join([f"{store} does not fit the model.", *parts, *hints])
     return InvalidValueError(text, **report)
-
-
-def _hint(names: list[str] | None) -> str:
-    return f" Did you mean {', '.join(map(repr, names))}?" if names else ""
 
 
 def _parsed(renames: tuple[str, ...]) -> list[matching.Rename]:
@@ -175,10 +171,13 @@ def _show(document: dict[str, Any], as_json: bool) -> None:
     if as_json:
         render.document(document)
         return
-    kinds = ("restored", "missing", "unused", "mismatched")
+    kinds = ("restored", "averaged", "missing", "unused", "mismatched")
     render.facts([(name, len(document[name])) for name in kinds if name == "restored" or document[name]])
-    for name in ("missing", "unused"):
-        for each in document[name]:
-            render.line(f"  {name}: {each}")
+    for name in document["missing"]:
+        render.line(f"  missing: {name}{suggestion(document['near'].get(name, ()))}")
+    for name in document["unused"]:
+        render.line(f"  unused: {name}")
+    for row in document["mismatched"]:
+        render.line(f"  mismatched: {row['name']}: the model has {row['model']}, the store {row['store']}")
     if document["output"]:
         render.line(f"Wrote {document['output']}.")

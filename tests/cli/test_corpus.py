@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 from corpus_files import corpus_params
 
+from sgtool.cli.commands import inspect
+
 if TYPE_CHECKING:
     from .conftest import Tool
 
+HELP = f"{inspect.command.help} {inspect.command.epilog}"
 FILES = [
     param
     for pattern in (
@@ -34,6 +37,9 @@ def test_inspect_and_verify(path: Path, sgtool: Tool) -> None:
     assert document.code == 0, document.err
     found = document.json
     assert "missing" not in found
+    rows = [*found["variables"], *found.get("inputs", []), *found.get("outputs", [])]
+    undocumented = {key for row in (found, *rows, found["producer"]) for key in row if f'"{key}"' not in HELP}
+    assert not undocumented
     outputs = found.get("outputs", [])
     inputs = {row["name"] for row in found.get("inputs", [])}
     assert all(set(row["needs"]) <= inputs for row in outputs)

@@ -299,6 +299,15 @@ def node_graph(change: Callable[[Any], None]) -> Any:
             "Node 'y' (Identity) takes its input from 'gone', not there.",
         ),
         (lambda meta: meta.graph_def.node.add(name="x", op="NoOp"), "Two nodes are called 'x'."),
+        (
+            lambda meta: (
+                meta.graph_def.node[1].input.append("x:1"),
+                meta.meta_info_def.stripped_op_list.op.add(name="Placeholder").output_arg.add(
+                    type_attr="dtype"
+                ),
+            ),
+            "Node 'y' (Identity) takes x:1, but Placeholder has 1 outputs.",
+        ),
         (lambda meta: meta.graph_def.node[2].attr.clear(), "The constant 'c' has no value."),
         (
             lambda meta: setattr(meta.saver_def, "restore_op_name", "save/restore_all"),
