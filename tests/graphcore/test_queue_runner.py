@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -109,10 +110,14 @@ def test_an_error_in_a_runner_reaches_the_main_thread():
             coord.join(threads, stop_grace_period_secs=5)
 
 
+def fail(error: Exception) -> None:
+    raise error
+
+
 def test_the_coordinator_keeps_the_first_error():
     coord = tf.train.Coordinator()
     with coord.stop_on_exception():
-        raise KeyError("first")
+        fail(KeyError("first"))
     coord.request_stop(ValueError("second"))
     assert coord.should_stop()
     with pytest.raises(KeyError, match="first"):
@@ -122,7 +127,7 @@ def test_the_coordinator_keeps_the_first_error():
     coord.clear_stop()
     assert not coord.should_stop()
     with coord.stop_on_exception():
-        raise tf.errors.OutOfRangeError("the end")
+        fail(tf.errors.OutOfRangeError("the end"))
     coord.join([])  # the normal end is no error
 
 
@@ -157,8 +162,9 @@ def test_wrong_runners_are_refused():
     queue = tf.FIFOQueue(2, tf.float32)
     with pytest.raises(ValueError, match="Must provide queue and enqueue_ops"):
         tf.train.QueueRunner(queue, [])
+    wrong: list[Any] = [ValueError]
     with pytest.raises(TypeError, match=r"must be a tuple of tf\.error types"):
-        tf.train.QueueRunner(queue, [queue.close()], queue_closed_exception_types=[ValueError])
+        tf.train.QueueRunner(queue, [queue.close()], queue_closed_exception_types=wrong)
     with pytest.raises(ValueError, match="No default session"):
         tf.train.start_queue_runners()
 
@@ -188,7 +194,7 @@ def test_runners_survive_a_meta_graph(scope):
 
 def run_pipeline(module, fetches, most=1000):
     """All values that an imported pipeline gives, up to a number of runs, under a coordinator."""
-    found = []
+    found: list[Any] = []
     with module.Session() as session:
         session.run(module.local_variables_initializer())
         coord = module.train.Coordinator()

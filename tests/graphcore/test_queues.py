@@ -40,7 +40,7 @@ def in_thread(function, *args):
             raise outcome["error"]
         return outcome["value"]
 
-    result.is_waiting = thread.is_alive
+    result.is_waiting = thread.is_alive  # type: ignore[attr-defined]  # a function with a mark
     return result
 
 

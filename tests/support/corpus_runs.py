@@ -38,6 +38,7 @@ class Model:
             self.session = tf.Session(graph=self.graph, **session_options)
             if saver is not None:
                 saver.restore(self.session, str(folder / self.about["ckpt"]))
+            self.session.run(self.about.get("initialised_by_assign", []))
 
     @property
     def feeds(self) -> dict[str, Any]:

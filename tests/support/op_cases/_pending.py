@@ -8,6 +8,7 @@ _QUEUE = "needs a queue, and several threads: tests of queues"
 _READER = "reads files: tests of readers"
 _STACK = "needs a handle: tests of queues"
 _LOOP = "needs a while loop: tests of loops"
+_ARRAY = "needs a handle: tests of tensor arrays"
 _VARIABLE = "made by the cases of its own consumers"
 
 PENDING: dict[str, str] = {
@@ -67,5 +68,24 @@ PENDING.update(
     dict.fromkeys(
         ["Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration", "LoopCond"],
         _LOOP,
+    )
+)
+
+PENDING.update(
+    dict.fromkeys(
+        [
+            "TensorArrayV3",
+            "TensorArrayGradV3",
+            "TensorArrayGradWithShape",
+            "TensorArrayWriteV3",
+            "TensorArrayReadV3",
+            "TensorArrayGatherV3",
+            "TensorArrayScatterV3",
+            "TensorArrayConcatV3",
+            "TensorArraySplitV3",
+            "TensorArraySizeV3",
+            "TensorArrayCloseV3",
+        ],
+        _ARRAY,
     )
 )
