@@ -224,12 +224,12 @@ def _in_directory(name: str, latest_filename: str, search: _Search) -> ResolvedC
 
 
 def _newest(directory: str, how: str) -> ResolvedCheckpoint | None:
-    candidates = complete_checkpoints(directory) or _v1_checkpoints(directory)
+    candidates = complete_checkpoints(directory) or v1_checkpoints(directory)
     return _Search().at(candidates[-1], how) if candidates else None
 
 
-def _v1_checkpoints(directory: str) -> list[str]:
-    """The first-generation checkpoints in a directory, oldest first."""
+def v1_checkpoints(directory: str) -> list[str]:
+    """The first-generation checkpoints in a directory (files, or patterns of files), oldest first."""
     found = {}
     for name in files.list_directory(directory or "."):
         path = os.path.join(directory, name)

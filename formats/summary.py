@@ -187,7 +187,7 @@ def _summarise_checkpoint(resolved: ResolvedCheckpoint) -> Summary:
 
 def _neighbours(resolved: ResolvedCheckpoint) -> Summary:
     """The complete checkpoints in a checkpoint's directory, oldest first, marked by its state file."""
-    if resolved.version != 2 or files.is_remote(resolved.prefix):
+    if files.is_remote(resolved.prefix):
         return {}
     folder = os.path.dirname(resolved.prefix)
     try:
@@ -197,7 +197,10 @@ def _neighbours(resolved: ResolvedCheckpoint) -> Summary:
     latest = os.path.basename(state.model_checkpoint_path) if state else ""
     listed = {os.path.basename(one) for one in state.all_model_checkpoint_paths} if state else set()
     rows = []
-    for prefix in checkpoint_state.complete_checkpoints(folder):
+    complete = (
+        checkpoint_state.complete_checkpoints if resolved.version == 2 else checkpoint_state.v1_checkpoints
+    )
+    for prefix in complete(folder):
         base = os.path.basename(prefix)
         step = base.rpartition("-")[2]
         row: dict[str, Any] = {"prefix": prefix, "in_state": base in listed, "latest": base == latest}

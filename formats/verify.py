@@ -174,6 +174,8 @@ def _verify_directory(name: str) -> list[Verification]:
     found = []
     for base in bases:
         found += _verify_resolved(checkpoint_state.resolve_prefix(os.path.join(name, f"{base}.index")))
+    for prefix in checkpoint_state.v1_checkpoints(name):
+        found += _verify_resolved(checkpoint_state.resolve_prefix(prefix))
     if not found:
         try:
             found = _verify_resolved(checkpoint_state.resolve_prefix(name))

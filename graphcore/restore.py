@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +34,7 @@ class RestoreReport:
         missing: Keys that the checkpoint lacks.
         mismatched: (key, why) of entries of another shape or dtype.
         unused: Keys of the checkpoint that no variable asked for.
-        near: For missing keys what the checkpoint has instead, unused keys of the same shape first.
+        nearest: What `near` calls: looking for similar names takes a while.
     """
 
     path: str
@@ -42,7 +42,12 @@ class RestoreReport:
     missing: list[str] = field(default_factory=list)
     mismatched: list[tuple[str, str]] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
-    near: dict[str, list[str]] = field(default_factory=dict)
+    nearest: Callable[[], dict[str, list[str]]] = field(default=dict, repr=False, compare=False)
+
+    @property
+    def near(self) -> dict[str, list[str]]:
+        """For missing keys what the checkpoint has instead, unused keys of the same shape first."""
+        return self.nearest()
 
 
 def restore_saveables(
@@ -95,7 +100,7 @@ def compare(
         missing=[one.key for one in found.missing],
         mismatched=[(one.wanted.key, _why(one)) for one in found.mismatched],
         unused=found.unused,
-        near=found.near(store),
+        nearest=lambda: found.near(store),
     )
     return report, [(behind[fit.wanted.key, fit.wanted.part], fit.entry) for fit in found.fitting]
 
@@ -131,9 +136,7 @@ def check(report: RestoreReport) -> None:
         NotFoundError: Keys are missing.
         InvalidArgumentError: Shapes or dtypes differ.
     """
-    lines = [
-        f"Key {key} not found in checkpoint{suggestion(report.near.get(key, ()))}" for key in report.missing
-    ]
+    lines = [f"Key {key} not found in checkpoint{suggestion(near.get(key, ()))}" for key in report.missing]
     lines += [f"tensor_name = {key}; {why}" for key, why in report.mismatched]
     if not lines:
         return

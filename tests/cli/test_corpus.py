@@ -40,6 +40,7 @@ def test_inspect_and_verify(path: Path, sgtool: Tool) -> None:
     rows = [*found["variables"], *found.get("inputs", []), *found.get("outputs", [])]
     undocumented = {key for row in (found, *rows, found["producer"]) for key in row if f'"{key}"' not in HELP}
     assert not undocumented
+    assert sum(found.get("ops", {}).values()) == found.get("nodes", 0)
     outputs = found.get("outputs", [])
     inputs = {row["name"] for row in found.get("inputs", [])}
     assert all(set(row["needs"]) <= inputs for row in outputs)

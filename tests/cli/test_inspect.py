@@ -188,22 +188,6 @@ def test_a_constant_that_claims_a_huge_shape(sgtool: Tool) -> None:
     assert result.code in (4, 5), result.err
 
 
-@pytest.mark.parametrize("path", corpus_params("models/**/*.meta"))
-def test_corpus_meta_graphs(path: Path, sgtool: Tool) -> None:
-    check_prints(path, sgtool)
-
-
-@pytest.mark.parametrize("path", corpus_params("models/**/*.pb") + corpus_params("models/**/*.pbtxt"))
-def test_corpus_graphs(path: Path, sgtool: Tool) -> None:
-    check_prints(path, sgtool)
-
-
-@pytest.mark.parametrize("path", corpus_params("models/**/*.index"))
-def test_corpus_checkpoints(path: Path, sgtool: Tool) -> None:
-    result = check_prints(path, sgtool)
-    assert result["variables"]
-
-
 @pytest.mark.parametrize("path", model_folders("siamese_v1", "tdgammon", "txt_argmax", "refdata_dense"))
 def test_corpus_other_forms(path: Path, sgtool: Tool) -> None:
     for file in sorted(path.iterdir()):

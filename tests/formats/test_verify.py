@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sgtool.formats import graph_file, protos, registry
+from sgtool.formats import graph_file, protos, registry, summary
 from sgtool.formats.bundle import write_bundle
 from sgtool.formats.entry import Entry, entry_of
 from sgtool.formats.errors import InvalidValueError, MissingFileError, UnimplementedError
@@ -246,6 +246,18 @@ def test_stores(suffix: str, tmp_path: Path) -> None:
     os.truncate(path, size // 2)
     found = check(path)
     assert not found.whole
+
+
+def test_a_directory_of_the_first_generation(tmp_path: Path) -> None:
+    for name in ("old-1", "old-2"):
+        shutil.copy(GOLDEN / "slices_v1", tmp_path / name)
+    write_bundle(tmp_path / "new", [entry_of("w", np.float32(1))])
+    assert [Path(one.path).name for one in verify(tmp_path)] == ["new", "old-1", "old-2"]
+    rows = summary.summarise(tmp_path / "old-1")["checkpoints"]
+    assert [(row["prefix"], row["step"]) for row in rows] == [
+        (str(tmp_path / "old-1"), 1),
+        (str(tmp_path / "old-2"), 2),
+    ]
 
 
 def test_first_generation(tmp_path: Path) -> None:
