@@ -136,6 +136,7 @@ def check(report: RestoreReport) -> None:
         NotFoundError: Keys are missing.
         InvalidArgumentError: Shapes or dtypes differ.
     """
+    near = report.near if report.missing else {}
     lines = [f"Key {key} not found in checkpoint{suggestion(near.get(key, ()))}" for key in report.missing]
     lines += [f"tensor_name = {key}; {why}" for key, why in report.mismatched]
     if not lines:
