@@ -69,6 +69,20 @@ def about(file: Any) -> dict[str, Any]:
     return found
 
 
+def model_layers(configuration: Any) -> list[tuple[str, str]]:
+    """(class, name) of each layer in a `model_config`; Keras 1 lists those of a Sequential without a name."""
+    if not isinstance(configuration, dict):
+        return []
+    config = configuration.get("config", [])
+    layers = config.get("layers", []) if isinstance(config, dict) else config
+    found = []
+    for layer in layers if isinstance(layers, list) else ():
+        if isinstance(layer, dict) and isinstance(layer.get("config"), dict):
+            name = layer["config"].get("name") or layer.get("name") or ""
+            found.append((str(layer.get("class_name", "")), str(name)))
+    return found
+
+
 def _names(attributes: Any, key: str) -> list[str]:
     """A list of names, which may be spread over several attributes."""
     if key in attributes:

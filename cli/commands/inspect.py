@@ -192,12 +192,13 @@ def _stats(where: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def _show_facts(found: dict[str, Any]) -> None:
-    producer = found.get("producer", {})
+    producer, about = found.get("producer", {}), found.get("about", {})
     made_by = [
         producer.get("made_by", ""),
         f"TensorFlow {producer['tensorflow']}" if "tensorflow" in producer else "",
         f"graph version {producer['graph']}" if "graph" in producer else "",
         f"checkpoint version {producer['checkpoint']}" if "checkpoint" in producer else "",
+        f"Keras {about['keras_version']}" if "keras_version" in about else "",
     ]
     variables = found.get("variables", [])
     constants = found.get("constants") or {}
@@ -214,6 +215,16 @@ def _show_facts(found: dict[str, Any]) -> None:
                 f"a reader of graph version {found['min_consumer']}" if "min_consumer" in found else "",
             ),
             ("tags", ", ".join(found.get("tags", []))),
+            ("model", _keras_model(about.get("model_config"))),
+            (
+                "assets",
+                _shortened(
+                    [
+                        one["file"] + ("" if one["present"] else " (missing)")
+                        for one in found.get("assets", [])
+                    ]
+                ),
+            ),
             ("nodes", render.count(found["nodes"]) if "nodes" in found else None),
             ("devices", ", ".join(f"{name} ({count})" for name, count in found.get("devices", {}).items())),
             ("functions", _shortened(found.get("functions", []))),
@@ -231,6 +242,14 @@ def _show_facts(found: dict[str, Any]) -> None:
             ("parameters", render.count(found.get("parameters", 0)) if variables else None),
         ]
     )
+
+
+def _keras_model(configuration: Any) -> str:
+    """A Keras model's class and layers in one line, or nothing."""
+    from ...formats.keras_weights import model_layers
+
+    layers = _shortened([f"{kind} {name}".strip() for kind, name in model_layers(configuration)])
+    return f"{configuration.get('class_name', '')}: {layers}" if layers else ""
 
 
 def _show_contents(found: dict[str, Any]) -> None:

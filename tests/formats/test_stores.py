@@ -23,6 +23,7 @@ from sgtool.formats.errors import (
     MissingNameError,
     UnimplementedError,
 )
+from sgtool.formats.keras_weights import model_layers
 from sgtool.formats.ordered_code import encode_slice_key
 from sgtool.formats.table import TableWriter
 
@@ -322,6 +323,18 @@ def test_keras_weights_by_their_names(tmp_path: Path, whole: bool) -> None:
     assert (about["keras_version"], about["backend"]) == ("1.2.2", "tensorflow")
     assert about.get("model_config") == ({"class_name": "Sequential"} if whole else None)
     assert "training_config" not in about
+
+
+def test_layers_of_keras_1_and_2() -> None:
+    layer = {"class_name": "Dense", "config": {"name": "d", "units": 3}}
+    assert model_layers({"class_name": "Sequential", "config": [layer]}) == [("Dense", "d")]
+    named = {"class_name": "Dense", "name": "outer", "config": {}}
+    assert model_layers({"class_name": "Model", "config": {"layers": [layer, named]}}) == [
+        ("Dense", "d"),
+        ("Dense", "outer"),
+    ]
+    for odd in (None, [], {}, {"config": 3}, {"config": {"layers": 3}}, {"config": [1, {"config": 2}]}):
+        assert model_layers(odd) == []
 
 
 # ---- extras ------------------------------------------------------------------------------------
