@@ -8,15 +8,33 @@ import pytest
 from corpus_files import model_folders
 from corpus_runs import Model
 
+from sgtool import graphcore as tf
 from sgtool.graphcore.compiler import Options
 
+# Models that need ops which are not there yet; what the error must name.
+UNIMPLEMENTED = {
+    "basic_pitch": "StatefulPartitionedCall",
+    "chiron_dna": "CTCBeamSearchDecoder, CTCLoss, ReverseSequence",
+    "deepbrain": "Conv3D",
+    "guesslang": "HashTableV2, LookupTableImportV2",
+    "tf2x_SimpleWhileLoop": "PartitionedCall",
+    "tfjs_multi_output": "StatefulPartitionedCall",
+}
+# Those that also run without the compiler's passes.
 MODELS = ("siamese_v2", "mtcnn_pnet", "t2o_ae0", "t2o_fc", "t2o_gru", "t2o_lstm", "t2o_regression", "lenet")
 TRAINED = ("siamese_v2", "mtcnn_pnet", "t2o_regression")
 
 
-@pytest.mark.parametrize("folder", model_folders(*MODELS))
+@pytest.mark.parametrize("folder", model_folders())
 def test_a_model_agrees_with_tensorflow(folder: Path) -> None:
-    lines = Model(folder).run()
+    missing = UNIMPLEMENTED.get(folder.name)
+    if missing:
+        with pytest.raises(tf.errors.UnimplementedError, match=f"not implemented: {missing}"):
+            Model(folder).run()
+        return
+    model = Model(folder)
+    assert model.fetches
+    lines = model.run()
     assert not lines, "\n".join(lines)
 
 

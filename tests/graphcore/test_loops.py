@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from corpus_files import model_folders
-from corpus_runs import Model
 
 from sgtool import graphcore as tf
 from sgtool.graphcore.compiler import Options
@@ -68,9 +66,3 @@ def test_an_error_inside_a_loop_names_its_node() -> None:
         ) as info:
             session.run("steps:0", FEEDS)
     assert info.value.fields["op"] == "AssignAddVariableOp"
-
-
-@pytest.mark.parametrize("folder", model_folders("txt_nested_while", "charrnn", "charrnn_opt"))
-def test_published_models_with_loops(folder: Path) -> None:
-    lines = Model(folder).run()
-    assert not lines, "\n".join(lines)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from corpus_files import model_folders
-from corpus_runs import Model
 
 from sgtool import graphcore as ours
 
@@ -182,9 +179,3 @@ def test_each_run_has_its_own_array(tf: Any) -> None:
     with tf.Session() as session:
         for _ in range(2):
             session.run(result, {value: VALUE})
-
-
-@pytest.mark.parametrize("folder", model_folders("txt_tensor_array_loop", "max_lstm"))
-def test_published_models(folder: Path) -> None:
-    lines = Model(folder).run()
-    assert not lines, "\n".join(lines)

@@ -41,8 +41,8 @@ def corpus_params(pattern: str, limit: int | None = None) -> list[Any]:
 
 
 def model_folders(*names: str) -> list[Any]:
-    """One pytest parameter for each named folder under `models/`."""
-    return [param for name in names for param in corpus_params(f"models/{name}")]
+    """One pytest parameter for each named folder under `models/`, by default for every one."""
+    return [param for name in names or ("*",) for param in corpus_params(f"models/{name}")]
 
 
 def description(folder: Path) -> dict[str, Any]:
