@@ -333,7 +333,15 @@ def test_layers_of_keras_1_and_2() -> None:
         ("Dense", "d"),
         ("Dense", "outer"),
     ]
-    for odd in (None, [], {}, {"config": 3}, {"config": {"layers": 3}}, {"config": [1, {"config": 2}]}):
+    oddities: list[Any] = [
+        None,
+        [],
+        {},
+        {"config": 3},
+        {"config": {"layers": 3}},
+        {"config": [1, {"config": 2}]},
+    ]
+    for odd in oddities:
         assert model_layers(odd) == []
 
 
