@@ -39,6 +39,7 @@ _NO_RESULT = re.compile(
     r"LookupTable(Insert|Import|Remove|Export|Size)\w*|\w*Summary(V2)?|Write\w+|\w*SummaryWriter|PrintV2|"
     r"DestroyResourceOp|MakeIterator|\w*IteratorV?2?|_Send|Stack\w*Close\w*|TensorArrayClose\w*|(Ref)?(Exit|Switch)"
 )
+_WRITE = re.compile(r"Assign(Add|Sub)?")
 _SUMMARY = re.compile(r"\w*Summary(V2)?")
 _AUXILIARY_NAME = re.compile(r"(^|/)gradients(_\d+)?/|/Initializer/|/(switch_[tf]|pred_id)$")
 _DTYPE_ATTRIBUTES = (
@@ -243,9 +244,25 @@ def _outputs(
         if not _NO_RESULT.fullmatch(op)
         and not (op in ("Identity", "ReadVariableOp") and inputs and inputs[0].partition(":")[0] in variables)
     ]
-    # A graph of nothing but constants or placeholders: these are all there is.
-    chosen = results or [node for op, _, node in ends if op in PLACEHOLDER_OPS or op == "Const"]
+    # A graph that only writes variables, or of nothing but constants or placeholders: these are all there is.
+    chosen = (
+        results
+        or _written(ends, {name: node for name, _, _, node in described})
+        or [node for op, _, node in ends if op in PLACEHOLDER_OPS or op == "Const"]
+    )
     return [row for node in chosen for row in output_rows(node, op_defs.get(node.op))]
+
+
+def _written(ends: list[tuple[str, list[str], Any]], nodes: Mapping[str, Any]) -> list[Any]:
+    """What is assigned to variables but their initial values; where it is fed, the assignment."""
+    found: dict[str, Any] = {}
+    for op, inputs, node in ends:
+        value = nodes.get(inputs[1].partition(":")[0]) if len(inputs) > 1 else None
+        if not _WRITE.fullmatch(op) or value is None or value.op == "Const":
+            continue
+        chosen = node if value.op in PLACEHOLDER_OPS else value
+        found[chosen.name] = chosen
+    return list(found.values())
 
 
 def output_rows(node: Any, op_def: Any = None) -> list[dict[str, Any]]:

@@ -73,3 +73,18 @@ def test_op_graphs(sgtool: Tool) -> None:
         path = param.values[0]
         result = sgtool("verify", path)
         assert result.code == 0, result.out
+
+
+@pytest.mark.parametrize("folder", corpus_params("models/*"))
+def test_what_the_models_are_fed_is_among_the_inputs(folder: Path, sgtool: Tool) -> None:
+    about = json.loads((folder / "model.json").read_text())
+    found = sgtool("inspect", folder / about["source"], "--graph", "--json").json
+    placeholders = {f"{node['name']}:0" for node in found["graph"] if node["op"].startswith("Placeholder")}
+    fed = {feed["tensor"] for feed in about["feeds"]}
+    inputs = {row["name"] for row in found["inputs"]}
+    assert fed & placeholders <= inputs
+    outside = fed - placeholders  # in the middle of the graph: a signature says so, if anything does
+    declared = {
+        info["name"] for one in found.get("signatures", {}).values() for info in one["inputs"].values()
+    }
+    assert outside <= declared | {"IteratorGetNext:0"}

@@ -251,3 +251,19 @@ def test_items_of_collections_of_every_kind() -> None:
         "savers": ["save/control:0 (keeps 5)"],
         "while_context": ["w/ctx (1 results, 10 at a time)"],
     }
+
+
+def test_a_graph_that_only_writes_has_what_it_writes_as_outputs() -> None:
+    graph = protos.GraphDef()
+    variable(graph, "w", 2)
+    graph.node.add(name="zero", op="Const")
+    graph.node.add(name="delta", op="Placeholder")
+    graph.node.add(name="w/Assign", op="Assign", input=["w", "zero"])
+    graph.node.add(name="add", op="AssignAdd", input=["w", "delta"])
+    found = summary.summarise_graph(graph_file.GraphFile("graph_def", graph, False, "g.pb"))
+    assert by_name(found["outputs"])["add:0"]["needs"] == ["delta:0"]
+    graph.node.add(name="y", op="Neg", input=["delta"])
+    graph.node.add(name="set", op="Assign", input=["w", "y"])
+    del graph.node[4]
+    found = summary.summarise_graph(graph_file.GraphFile("graph_def", graph, False, "g.pb"))
+    assert list(by_name(found["outputs"])) == ["y:0"]
