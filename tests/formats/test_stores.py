@@ -79,14 +79,11 @@ class TestRemote(StoreReading):
     def make_folder(self, path: str) -> None:
         """A file system of objects has none."""
 
-    def test_pathlib_and_str_are_the_same(self, path: str) -> None:
-        """pathlib takes `//` out of a URL: only text names a remote file."""
-
-    def test_damage_is_a_right_value_or_our_error(self, path: str, tmp_path: Path) -> None:
-        """The same code reads it; `test_remote.py` has what is different."""
-
-    def test_empty_and_foreign_files_are_named(self, path: str, tmp_path: Path) -> None:
-        """As above."""
+    # pathlib takes `//` out of a URL: only text names a remote file. What is read is damaged or foreign
+    # in the same way wherever it lies; test_remote.py has what is different.
+    test_pathlib_and_str_are_the_same = None  # type: ignore[assignment]
+    test_damage_is_a_right_value_or_our_error = None  # type: ignore[assignment]
+    test_empty_and_foreign_files_are_named = None  # type: ignore[assignment]
 
 
 class TestFirstGeneration(StoreReading):
