@@ -22,7 +22,7 @@ UNIMPLEMENTED = {
 }
 # Those that also run without the compiler's passes.
 MODELS = ("siamese_v2", "mtcnn_pnet", "t2o_ae0", "t2o_fc", "t2o_gru", "t2o_lstm", "t2o_regression", "lenet")
-TRAINED = ("siamese_v2", "mtcnn_pnet", "t2o_regression")
+TRAINED = ("mtcnn_pnet", "mtcnn_rnet", "siamese_v1", "siamese_v2", "t2o_regression", "tdgammon")
 
 
 @pytest.mark.parametrize("folder", model_folders())
