@@ -14,7 +14,7 @@ from corpus_files import corpus_params, model_folders
 
 from sgtool.formats import protos
 from sgtool.formats.bundle import write_bundle
-from sgtool.formats.entry import entry_of
+from sgtool.formats.entry import Entry, entry_of
 
 if TYPE_CHECKING:
     from .conftest import Tool
@@ -115,6 +115,18 @@ def test_stats(model: str, sgtool: Tool) -> None:
     assert stats["w"]["mean"] == 2.5
     assert (stats["b"]["nan"], stats["b"]["inf"], stats["b"]["max"]) == (1, 1, "Infinity")
     assert stats["words"] == {"size": 2}
+
+
+def test_stats_read_each_variable_once(model: str, sgtool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, names = Entry.read, []
+
+    def counted(entry: Entry) -> Any:
+        names.append(entry.name)
+        return read(entry)
+
+    monkeypatch.setattr(Entry, "read", counted)
+    assert sgtool("inspect", model, "--stats").code == 0
+    assert sorted(names) == sorted(VALUES)
 
 
 def test_stores(model: str, sgtool: Tool) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from sgtool.formats import graph_file, protos, registry, summary
 from sgtool.formats.bundle import write_bundle
-from sgtool.formats.entry import Entry, entry_of
+from sgtool.formats.entry import entry_of
 from sgtool.formats.errors import InvalidValueError, MissingFileError, UnimplementedError
 from sgtool.formats.leftovers import leftovers
 from sgtool.formats.parts import Part
@@ -367,21 +367,20 @@ def test_salvage_writes_what_is_intact(prefix: Path, tmp_path: Path) -> None:
         salvage(checked, prefix)
 
 
-def test_one_tensor_is_held_at_a_time(prefix: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import weakref
+def test_memory_is_that_of_the_largest_tensor(tmp_path: Path) -> None:
+    import tracemalloc
 
-    alive: list[Any] = []
-    read = Entry.read
-
-    def counted(entry: Entry) -> Any:
-        assert sum(one() is not None for one in alive) <= 1
-        array = np.array(read(entry))
-        alive.append(weakref.ref(array))
-        return array
-
-    monkeypatch.setattr(Entry, "read", counted)
-    assert check(prefix).whole
-    assert len(alive) == 4
+    each = 4 << 20
+    values = [entry_of(f"t{i}", np.full(each // 4, i, np.float32)) for i in range(8)]
+    for name in ("m", "m.npz", "m.h5"):
+        registry.write_store(tmp_path / name, values)
+        tracemalloc.start()
+        found = check(tmp_path / name)
+        salvage([found], tmp_path / "out.npz")
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert len(found.intact) == 8
+        assert peak < 3 * each, name
 
 
 def test_no_changed_byte_of_data_or_index_goes_unseen(prefix: Path) -> None:
