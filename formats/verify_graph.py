@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
-from . import files, protos
+from . import files, protos, session_bundle
 from .errors import DataLossError, InvalidTypeError, InvalidValueError, UnimplementedError
 from .graph_facts import output_rows
 from .graph_file import GraphFile, decode_graph, read_graph
@@ -31,9 +32,25 @@ def verify_graph(path: str) -> Verification:
     found.format = graph.kind
     found.path = graph.path
     _check(graph, graph.path, found)
+    _check_assets(graph, found)
     if found.whole and graph.kind == "meta_graph_def":
         found.meta_graph = protos.encode(graph.message)
     return found
+
+
+def _check_assets(graph: GraphFile, found: Verification) -> None:
+    """The files beside a SavedModel must be there; a graph that was copied out of its export may lack them."""
+    folder = os.path.join(os.path.dirname(graph.path), "assets")
+    for meta in graph.meta_graphs:
+        for tensor, name in session_bundle.assets(meta).items():
+            asset = os.path.join(folder, name)
+            if files.is_file(asset):
+                continue
+            why = f"The asset {asset}, whose path {tensor} is fed, does not exist."
+            if graph.kind == "saved_model":
+                found.damaged.append(Damage("", "missing", asset, why))
+            else:
+                found.notes.append(why)
 
 
 def check_message(data: bytes, where: str, found: Verification) -> None:

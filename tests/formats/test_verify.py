@@ -409,3 +409,22 @@ def test_every_cut_names_what_is_lost(keep: int, prefix: Path) -> None:
     ends = {"a": 1 << 14, "b": (1 << 14) + 64, "c": (1 << 14) + 73, "d": (1 << 14) + 73 + 400_000}
     assert found.intact == [name for name, end in ends.items() if end <= keep]
     assert "is cut off" in " ".join(found.causes) or keep == 0
+
+
+@pytest.mark.parametrize(("present", "kinds"), [(True, []), (False, ["missing"])])
+def test_the_assets_of_a_saved_model(present: bool, kinds: list[str], tmp_path: Path) -> None:
+    model = protos.SavedModel(saved_model_schema_version=1)
+    meta = model.meta_graphs.add()
+    meta.CopyFrom(node_graph(lambda meta: None))
+    meta.asset_file_def.add(filename="words.txt").tensor_info.name = "c:0"
+    graph_file.write_graph(tmp_path / "saved_model.pb", model)
+    (tmp_path / "assets").mkdir()
+    if present:
+        (tmp_path / "assets" / "words.txt").write_text("a")
+    (found,) = verify(tmp_path)
+    assert [one.kind for one in found.damaged] == kinds
+    if not present:
+        assert found.damaged[0].path == str(tmp_path / "assets" / "words.txt")
+        graph_file.write_graph(tmp_path / "alone.meta", meta)
+        (note,) = check(tmp_path / "alone.meta").notes
+        assert "words.txt, whose path c:0 is fed, does not exist" in note
