@@ -39,7 +39,7 @@ def verify_graph(path: str) -> Verification:
 
 
 def _check_assets(graph: GraphFile, found: Verification) -> None:
-    """The files beside a SavedModel must be there; a graph that was copied out of its export may lack them."""
+    """A SavedModel has its files beside it; a graph that was copied out of its export may lack them."""
     folder = os.path.join(os.path.dirname(graph.path), "assets")
     for meta in graph.meta_graphs:
         for tensor, name in session_bundle.assets(meta).items():
