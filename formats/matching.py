@@ -248,7 +248,9 @@ def rename(store: Mapping[str, Entry], renames: Sequence[Rename]) -> Mapping[str
     if not renames:
         return store
     aliases: dict[str, str] = store.aliases() if isinstance(store, Store) else {}
-    names = {key: key for key in store} | {key: name for name, key in aliases.items()}
+    names = {key: key for key in store if key != OBJECT_GRAPH_KEY} | {
+        key: name for name, key in aliases.items()
+    }
     result: dict[str, Entry] = {}
     origin: dict[str, str] = {}
     clashes = []
@@ -270,10 +272,10 @@ def rename(store: Mapping[str, Entry], renames: Sequence[Rename]) -> Mapping[str
 
 
 def _idle(one: Rename, prefixes: list[str]) -> str:
-    if one.text.startswith("re:"):
-        first = [prefix for prefix in prefixes if prefix.count("/") == 1 and prefix.endswith("/")][:5]
-        return f"'{one.text}'" + (f" The names begin with {', '.join(map(repr, first))}." if first else "")
-    return f"'{one.text}'{did_you_mean(one.text.partition('=')[0], prefixes)}"
+    near = "" if one.text.startswith("re:") else did_you_mean(one.text.partition("=")[0], prefixes)
+    first = [prefix for prefix in prefixes if prefix.find("/") in (-1, len(prefix) - 1)][:5]
+    beginnings = ", ".join(map(repr, first))
+    return f"'{one.text}'" + (near or f" The names begin with {beginnings}.")
 
 
 def _prefixes(names: Iterable[str]) -> list[str]:

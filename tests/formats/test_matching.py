@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sgtool.formats import dtypes, matching
+from sgtool.formats import dtypes, matching, registry
 from sgtool.formats.entry import Entry, entry_of
 from sgtool.formats.errors import InvalidValueError, MissingNameError
 from sgtool.formats.matching import Wanted, match, parse_rename, rename
 from sgtool.formats.parts import Part
 
+GOLDEN = Path(__file__).parents[1] / "golden"
 FLOAT = dtypes.BY_NAME["float32"]
 
 
@@ -135,3 +137,13 @@ def test_moving_averages_stand_in_for_their_variables() -> None:
     assert match(wanted, given).unused == ["w" + matching.EMA_SUFFIX]
     alone = store(w__ExponentialMovingAverage=(2,))
     assert match(wanted[:1], alone, ema=True).averaged == ["w"]
+
+
+def test_variables_of_tensorflow_2_are_renamed_by_their_names() -> None:
+    given = registry.open_store(GOLDEN / "tf2" / "ckpt")
+    renamed = rename(given, [parse_rename("scope/=net/")])
+    assert "net/count" in renamed
+    assert not any("CHECKPOINTABLE" in name for name in renamed)
+    assert match([Wanted("net/count", None, None)], renamed).fitting
+    with pytest.raises(MissingNameError, match=r"'zzz=net' The names begin with 'scope/', 'model/'\."):
+        rename(given, [parse_rename("zzz=net")])
