@@ -193,9 +193,11 @@ def _stats(where: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 def _show_facts(found: dict[str, Any]) -> None:
     producer, about = found.get("producer", {}), found.get("about", {})
+    tensorflow = f"TensorFlow {producer['tensorflow']}" if "tensorflow" in producer else ""
+    if "made_by" in producer:
+        tensorflow = producer["made_by"] + (f" (as {tensorflow})" if tensorflow else "")
     made_by = [
-        producer.get("made_by", ""),
-        f"TensorFlow {producer['tensorflow']}" if "tensorflow" in producer else "",
+        tensorflow,
         f"graph version {producer['graph']}" if "graph" in producer else "",
         f"checkpoint version {producer['checkpoint']}" if "checkpoint" in producer else "",
         f"Keras {about['keras_version']}" if "keras_version" in about else "",

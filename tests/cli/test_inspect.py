@@ -304,3 +304,11 @@ def test_a_checkpoint_of_a_hundred_thousand_variables_is_its_index_only(sgtool: 
     write_bundle("big", (entry_of(f"scope_{i // 100}/layer_{i}/kernel", zeros) for i in range(100_000)))
     Path("big.data-00000-of-00001").unlink()
     assert times_numpy("inspect", "big", "--json") < 25  # 10 when this was written: 1.6 seconds
+
+
+def test_what_this_package_made_says_so(sgtool: Tool) -> None:
+    meta = small_graph()
+    meta.meta_info_def.tensorflow_git_version = "sgtool"
+    Path("m.meta").write_bytes(protos.encode(meta))
+    assert "sgtool (as TensorFlow 1.15.0), graph version 134" in sgtool("inspect", "m.meta").out
+    assert sgtool("inspect", "m.meta", "--json").json["producer"]["made_by"] == "sgtool"
