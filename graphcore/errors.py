@@ -111,8 +111,12 @@ def at_operation(error: Exception, operation: Operation, inputs: tuple[Any, ...]
         operation: The operation that it ran for.
         inputs: The values that it was given, for their shapes and dtypes.
     """
-    if isinstance(error, OpError) and error.op is not None:
-        return error
+    if isinstance(error, OpError) and error.op is not None:  # from a plan that this operation runs
+        outer = type(error)(
+            f"{error.message}\n\t run by [[node {operation.name} (op: {operation.type})]]", **error.fields
+        )
+        outer.op, outer.node_def = error.op, error.node_def
+        return outer
     kind: type[OpError]
     if isinstance(error, OpError):
         kind = type(error)

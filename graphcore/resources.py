@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,6 +140,7 @@ class SessionState:
 
     Attributes:
         policy: Which files the graph's own ops may touch.
+        functions: What runs the functions of a graph's library (`compiler.calls.FunctionPlans`).
     """
 
     def __init__(self, policy: FilePolicy | None = None) -> None:
@@ -147,6 +148,7 @@ class SessionState:
         self.lock = threading.RLock()
         self._resources: dict[tuple[str, str, str], Any] = {}
         self.cancelled = False
+        self.functions: Any = None
 
     def resource(self, kind: str, container: str, name: str, make: Callable[[], Any]) -> Any:
         """The resource of that kind and name, made at first use."""
@@ -218,6 +220,11 @@ class RunContext:
     def policy(self) -> FilePolicy:
         """Which files ops may touch."""
         return self.state.policy
+
+    def call(self, function: Any, arguments: Sequence[Any]) -> list[Any]:
+        """What a function of the graph's library (a NameAttrList message) returns."""
+        results: list[Any] = self.state.functions.call(self, function, arguments)
+        return results
 
     def check_cancelled(self) -> None:
         """Raises CancelledError once the session is closed."""

@@ -17,7 +17,7 @@ import numpy as np
 from ..formats import protos
 from ..formats.files import FilePolicy
 from . import run_metadata as metadata
-from .compiler import Options, Plan, compile_plan
+from .compiler import Options, Plan, compile_plan, function_plans
 from .default import get_default_graph, get_default_session
 from .dtypes import DType
 from .errors import InvalidTypeError, InvalidValueError
@@ -60,6 +60,7 @@ class BaseSession:
         self._config = config
         self._options = options or Options()
         self._state = SessionState(file_policy)
+        self._state.functions = function_plans(self._state, self._options)
         self._calls: OrderedDict[Any, _Call] = OrderedDict()
         self._mutations = self._graph._mutations
         self._closed = False

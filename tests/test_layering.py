@@ -34,7 +34,7 @@ GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
     ("graph",),
     ("default", "fetches"),
     ("convert", "random_seed"),
-    ("op", "importer", "indexed_slices", "sparse_tensor"),
+    ("op", "importer", "functions", "indexed_slices", "sparse_tensor"),
     ("ops",),
     ("gradients", "compiler", "conditional"),
     ("session",),

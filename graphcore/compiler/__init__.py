@@ -17,10 +17,11 @@ from ..operation import Operation, Tensor
 from ..resources import SessionState
 from ..shapes import Shape
 from . import fold, loops, lower, order, prune, simplify
+from .calls import FunctionPlans
 from .draft import Draft, Options
 from .plan import Plan
 
-__all__ = ["Options", "Plan", "compile_plan"]
+__all__ = ["Options", "Plan", "compile_plan", "function_plans"]
 
 
 def compile_plan(
@@ -44,6 +45,11 @@ def compile_plan(
         UnimplementedError: Ops are not implemented (all of them are listed).
     """
     return _compile(Draft(graph, list(fetches), dict(feeds), state, options))
+
+
+def function_plans(state: SessionState, options: Options) -> FunctionPlans:
+    """Where a session finds the plans of functions."""
+    return FunctionPlans(state, options, _compile)
 
 
 def _compile(draft: Draft) -> Plan:

@@ -13,12 +13,9 @@ from sgtool.graphcore.compiler import Options
 
 # Models that need ops which are not there yet; what the error must name.
 UNIMPLEMENTED = {
-    "basic_pitch": "StatefulPartitionedCall",
     "chiron_dna": "CTCBeamSearchDecoder, CTCLoss, ReverseSequence",
     "deepbrain": "Conv3D",
     "guesslang": "HashTableV2, LookupTableImportV2",
-    "tf2x_SimpleWhileLoop": "PartitionedCall",
-    "tfjs_multi_output": "StatefulPartitionedCall",
 }
 # Those that also run without the compiler's passes.
 MODELS = ("siamese_v2", "mtcnn_pnet", "t2o_ae0", "t2o_fc", "t2o_gru", "t2o_lstm", "t2o_regression", "lenet")
