@@ -14,7 +14,7 @@ import pytest
 from sgtool.formats import graph_file, protos, registry, summary
 from sgtool.formats.bundle import write_bundle
 from sgtool.formats.entry import entry_of
-from sgtool.formats.errors import InvalidValueError, MissingFileError, UnimplementedError
+from sgtool.formats.errors import InvalidValueError, MissingFileError, OpError, UnimplementedError
 from sgtool.formats.leftovers import leftovers
 from sgtool.formats.parts import Part
 from sgtool.formats.verify import Verification, salvage, verify
@@ -428,3 +428,26 @@ def test_the_assets_of_a_saved_model(present: bool, kinds: list[str], tmp_path: 
         graph_file.write_graph(tmp_path / "alone.meta", meta)
         (note,) = check(tmp_path / "alone.meta").notes
         assert "words.txt, whose path c:0 is fed, does not exist" in note
+
+
+@pytest.mark.parametrize(
+    "source", ["slices_v1", "model/model.ckpt-2.meta", "model/graph.pbtxt", "slices.index", "npz", "h5"]
+)
+def test_whatever_is_changed_the_answer_is_a_verification_or_our_error(source: str, tmp_path: Path) -> None:
+    generator = np.random.default_rng(7)
+    target = tmp_path / (Path(source).name if "." in source or "_" in source else f"x.{source}")
+    if source in ("npz", "h5"):
+        registry.write_store(target, registry.open_store(GOLDEN / "slices").values())
+        whole = target.read_bytes()
+    else:
+        whole = (GOLDEN / source).read_bytes()
+        shutil.copy(GOLDEN / "slices.data-00000-of-00001", tmp_path)
+    for _ in range(60):
+        data = bytearray(whole)
+        for at in generator.integers(0, len(data), generator.choice([1, 3, 20])):
+            data[at] = generator.integers(256)
+        target.write_bytes(data[: generator.integers(1, len(data))] if generator.random() < 0.2 else data)
+        try:
+            assert verify(target)
+        except OpError as error:
+            assert str(target) in str(error)
