@@ -1,4 +1,4 @@
-"""Writes functions.meta (calls, conditionals and loops as functions) and functions.npz (what TensorFlow gives).
+"""Writes functions.meta (calls, branches and loops as functions) and functions.npz (what TensorFlow gives).
 
 Run with a Python that has TensorFlow: python tests/golden/make_functions.py
 """

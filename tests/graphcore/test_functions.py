@@ -80,7 +80,7 @@ def test_a_missing_function_and_a_missing_op_are_named(message: Any) -> None:
     with tf.Session() as session:
         with pytest.raises(tf.errors.UnimplementedError, match=r"The op is not implemented: NoSuchOp"):
             session.run("called:0", FEEDS)
-        with pytest.raises(tf.errors.NotFoundError, match=r"Function cond_true_21 is not defined.*cond_true_"):
+        with pytest.raises(tf.errors.NotFoundError, match=r"cond_true_21 is not defined.*cond_true_"):
             session.run("chosen:0", FEEDS)
 
 
