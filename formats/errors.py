@@ -193,6 +193,10 @@ class InvalidTypeError(InvalidArgumentError, TypeError):
     """A type or dtype that Python code would report as TypeError."""
 
 
+class InvalidStateError(FailedPreconditionError, RuntimeError):
+    """Something is not in the state for what is asked; Python code would report a RuntimeError."""
+
+
 class MissingExtraError(UnavailableError, ImportError):
     """An optional dependency is not installed; the message names the extra."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .default import GraphKeys, get_default_graph, name_scope
 from .dtypes import as_dtype, float32
-from .errors import InvalidTypeError, InvalidValueError
+from .errors import InvalidStateError, InvalidTypeError, InvalidValueError
 from .initializers import Zeros as zeros_initializer, glorot_uniform
 from .tensor_shape import TensorShape
 from .variables import Variable
@@ -547,7 +547,8 @@ def get_global_step(graph: Any = None) -> Any:
     graph = graph or get_default_graph()
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
     if len(found) > 1:
-        raise RuntimeError("Multiple items in the GLOBAL_STEP collection.")
+        names = ", ".join(getattr(item, "name", str(item)) for item in found)
+        raise InvalidStateError(f"Multiple items in the GLOBAL_STEP collection: {names}")
     if found:
         return found[0]
     try:

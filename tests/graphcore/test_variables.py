@@ -330,3 +330,11 @@ def test_reshape_restores_into_another_shape(session: Any, tmp_path: Path) -> No
         tf.get_variable("v", [2, 3])
         tf.train.Saver(reshape=True).restore(other, path)
         np.testing.assert_array_equal(other.run("v:0"), [[0, 1, 2], [3, 4, 5]])
+
+
+def test_several_global_steps_are_named() -> None:
+    tf.train.create_global_step()
+    other = tf.Variable(0, name="other", trainable=False)
+    tf.add_to_collection(tf.GraphKeys.GLOBAL_STEP, other)
+    with pytest.raises(RuntimeError, match="GLOBAL_STEP collection: global_step:0, other:0"):
+        tf.train.get_global_step()
