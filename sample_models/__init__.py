@@ -1,6 +1,6 @@
 """Small models to begin with: for each a spec (`NAME.yaml`) and a script that makes its data (`NAME.py`).
 
-python -m sgtool.sample_models.linear FOLDER      writes FOLDER/train.npz and FOLDER/test.npz
+python -m sgtool.sample_models.linear FOLDER      writes FOLDER/{train.npz,test.npz,linear.yaml}
 """
 
 from __future__ import annotations

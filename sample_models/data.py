@@ -1,13 +1,16 @@
-"""What the data scripts share: splitting, and writing `train.npz` and `test.npz`."""
+"""What the data scripts share: splitting, and writing `train.npz`, `test.npz` and a copy of the spec."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from . import spec_path
 
 Arrays = dict[str, "np.ndarray[Any, Any]"]
 Make = Callable[["np.random.Generator", int], Arrays]
@@ -32,8 +35,13 @@ def write(folder: str | Path, parts: Mapping[str, Arrays]) -> list[str]:
 
 
 def main(make: Make, train_rows: int, test_rows: int) -> None:
-    """The command line of a data script: one argument, the folder."""
+    """The command line of a data script: one argument, the folder; the spec comes with the data."""
+    name = Path(sys.argv[0]).stem
     if len(sys.argv) != 2:
-        sys.exit(f"usage: python -m sgtool.sample_models.{Path(sys.argv[0]).stem} FOLDER")
+        sys.exit(f"usage: python -m sgtool.sample_models.{name} FOLDER")
     train, test = split(make, train_rows, test_rows)
-    sys.stdout.write("\n".join(write(sys.argv[1], {"train": train, "test": test})) + "\n")
+    paths = write(sys.argv[1], {"train": train, "test": test})
+    spec = Path(sys.argv[1]) / f"{name}.yaml"
+    shutil.copy(spec_path(name), spec)
+    paths.append(str(spec))
+    sys.stdout.write("\n".join(paths) + "\n")

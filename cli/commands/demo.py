@@ -15,8 +15,11 @@ from .. import exit_codes, options, render
 SAMPLE = "linear"
 # What a line shows ("" where it goes with the one before), and the line.
 LINES = (
-    ("Data to learn from: y = 2 x0 - 3 x1 + 0.5, with noise", f"python -m sgtool.sample_models.{SAMPLE} ."),
-    ("A graph from its spec", "sgtool build {spec} -o model.meta"),
+    (
+        "A spec, and its data: y = 2 x0 - 3 x1 + 0.5, with noise",
+        f"python -m sgtool.sample_models.{SAMPLE} .",
+    ),
+    ("A graph from its spec", f"sgtool build {SAMPLE}.yaml -o model.meta"),
     ("What is in it", "sgtool inspect model.meta"),
     (
         "Training, with a checkpoint that TensorFlow reads, too",
@@ -41,14 +44,10 @@ def command(folder: str | None) -> None:
       sgtool demo
       sgtool demo playground
     """
-    from ... import sample_models
-
     place = folder if folder is not None else tempfile.mkdtemp(prefix="sgtool-demo-")
     files.make_directory(place, parents=True)
-    spec = shlex.quote(sample_models.spec_path(SAMPLE))
     render.line(f"cd {shlex.quote(place)}")
-    for title, template in LINES:
-        line = template.format(spec=spec)
+    for title, line in LINES:
         render.line(f"\n# {title}\n$ {line}" if title else f"$ {line}")
         sys.stdout.flush()
         program, *words = shlex.split(line)
