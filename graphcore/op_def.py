@@ -256,7 +256,7 @@ def _parse_arg(op: str, text: str, attrs: dict[str, AttrDef]) -> ArgDef:
 
 
 def _parse_attr(op: str, text: str) -> AttrDef:
-    match = re.fullmatch(r"\s*(\w+)\s*:\s*(.+?)\s*(?:>=\s*(\d+)\s*)?(?:=\s*(.+?)\s*)?", text)
+    match = re.fullmatch(r"\s*(\w+)\s*:\s*(.+?)\s*(?:>=\s*(-?\d+)\s*)?(?:=\s*(.+?)\s*)?", text)
     if not match:
         raise InternalError(f"The declaration of {op} has a malformed attribute {text!r}")
     name, kind, minimum, default = match.groups()

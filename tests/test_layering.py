@@ -26,7 +26,7 @@ MAY_IMPORT = {
 GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "compat", "dead", "scopes", "stacks", "run_metadata", "kernels"),
     ("dtypes", "shapes", "device"),
-    ("tensor_shape", "resources", "queues", "readers", "tensor_arrays"),
+    ("tensor_shape", "resources", "queues", "readers", "tensor_arrays", "lookup_tables"),
     ("attr_value",),
     ("op_def", "shape_inference"),
     ("registry",),

@@ -7,6 +7,7 @@ _FED = "is fed, never run"
 _QUEUE = "needs a queue, and several threads: tests of queues"
 _READER = "reads files: tests of readers"
 _STACK = "needs a handle: tests of queues"
+_TABLE = "needs a handle: tests of lookup tables"
 _LOOP = "needs a while loop: tests of loops"
 _ARRAY = "needs a handle: tests of tensor arrays"
 _VARIABLE = "made by the cases of its own consumers"
@@ -15,6 +16,7 @@ PENDING: dict[str, str] = {
     "DestroyResourceOp": "leaves nothing to read",
     "HistogramSummary": _SUMMARY,
     "Merge": _BRANCH,
+    "LookupTableRemoveV2": _TABLE,
     "MergeSummary": _SUMMARY,
     "MergeV2Checkpoints": _FILES,
     "Placeholder": _FED,
@@ -42,6 +44,9 @@ PENDING.update(
             (_QUEUE, "FIFOQueue PaddingFIFOQueue PriorityQueue RandomShuffleQueue"),
             (_QUEUE, "QueueClose QueueDequeue QueueDequeueMany QueueDequeueUpTo"),
             (_QUEUE, "QueueEnqueue QueueEnqueueMany QueueIsClosed QueueSize"),
+            (_TABLE, "HashTable MutableHashTable MutableHashTableOfTensors"),
+            (_TABLE, "InitializeTable InitializeTableFromTextFile"),
+            (_TABLE, "LookupTableExport LookupTableFind LookupTableImport LookupTableInsert LookupTableSize"),
             (_STACK, "Stack StackClose StackPop StackPush"),
             (_READER, "FixedLengthRecordReader IdentityReader TFRecordReader TextLineReader WholeFileReader"),
             (
