@@ -20,7 +20,7 @@ class Options:
 
     Attributes:
         fold: Evaluate constant subgraphs when compiling.
-        simplify: Drop identities and share equal subexpressions.
+        simplify: Drop identities and unused values, and share equal subexpressions.
         free: Forget values after their last use.
         reuse: Let element-wise kernels write into a dead input's buffer.
         specialize: Let ops choose a callable for the static shapes.

@@ -1,4 +1,4 @@
-"""Drops identities and computes equal subexpressions once."""
+"""Drops identities and what only control edges ask for, and computes equal subexpressions once."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _HANDLES = frozenset({"VariableV2", "Variable", "VarHandleOp"})
 
 def run(draft: Draft) -> None:
     """Rewrites `draft` in place; see the package's head for what must not be touched."""
+    _drop_unused(draft)
     written = _written_variables(draft)
     seen: dict[Hashable, Operation] = {}
     kept_for_control = {source for node in draft.nodes.values() for source in node.control}
@@ -38,6 +39,27 @@ def run(draft: Draft) -> None:
             for index in range(operation.num_outputs):
                 draft.replaced[operation.output(index)] = twin.output(index)
             del draft.nodes[operation]
+
+
+def _drop_unused(draft: Draft) -> None:
+    """Drops pure nodes whose values nobody takes, as TensorFlow's dependency optimizer does.
+
+    `tf.gradients` ties the gradients of one node together by control edges, so that the gradient by a
+    fed input would be computed for nothing. The nodes are in order already, so edges may go.
+    """
+    needed = {draft.source(fetch) if isinstance(fetch, Tensor) else fetch for fetch in draft.fetches}
+    dropped = set()
+    for operation, node in reversed(list(draft.nodes.items())):
+        kind = operation.kind
+        is_pure = kind is not None and kind.is_pure and node.loop is None
+        if operation in needed or not is_pure or node.may_be_dead:
+            needed.update(draft.source(draft.resolve(tensor)) for tensor in node.inputs)
+        else:
+            dropped.add(operation)
+            del draft.nodes[operation]
+    if dropped:
+        for node in draft.nodes.values():
+            node.control = [source for source in node.control if source not in dropped]
 
 
 def _written_variables(draft: Draft) -> set[Tensor]:

@@ -348,3 +348,28 @@ def test_the_gradient_of_a_conditional() -> None:
     with tf.Session() as session:
         assert session.run(grad, {pred: True, x: 5.0}) == 10.0
         assert session.run(grad, {pred: False, x: 5.0}) == 3.0
+
+
+def test_what_only_a_control_edge_asks_for_is_not_computed() -> None:
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [3, 2], name="x")
+        w = tf.get_variable("w", initializer=[[1.0], [2.0]])
+        train_op = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(x @ w))
+        with tf.control_dependencies([tf.assign(w, w * 2.0) + 1.0]):
+            after = tf.identity(w.read_value(), name="after")
+        with tf.control_dependencies([tf.check_numerics(x / 0.0, "no number")]):
+            guarded = tf.identity(after)
+        with tf.Session(graph=graph) as session:
+            session.run(tf.global_variables_initializer())
+            metadata = tf.RunMetadata()
+            options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+            session.run(train_op, {x: np.ones((3, 2))}, options=options, run_metadata=metadata)
+            ran = [
+                graph.get_operation_by_name(n.node_name).type
+                for n in metadata.step_stats.dev_stats[0].node_stats
+            ]
+            assert ran.count("MatMul") == 1  # the gradient by w, neither that by x nor the product
+            # What the dropped node waited for has run all the same, and checks are kept.
+            np.testing.assert_allclose(session.run(after), [[1.4], [3.4]], rtol=1e-6)
+            with pytest.raises(tf.errors.InvalidArgumentError, match="no number"):
+                session.run(guarded, {x: np.ones((3, 2))})
