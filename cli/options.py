@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -86,6 +88,78 @@ def command(function: F) -> click.Command:
         click.Option(["-q", "--quiet"], is_flag=True, help=QUIET),
     ]
     return made
+
+
+_STORES = frozenset((".h5", ".hdf5", ".npz", ".safetensors"))
+_NOT_WRITTEN = frozenset(
+    (
+        ".csv",
+        ".index",
+        ".joblib",
+        ".json",
+        ".keras",
+        ".mat",
+        ".meta",
+        ".msgpack",
+        ".npy",
+        ".onnx",
+        ".parquet",
+        ".pb",
+        ".pbtxt",
+        ".pickle",
+        ".pkl",
+        ".pt",
+        ".pth",
+        ".tflite",
+        ".txt",
+        ".yaml",
+        ".yml",
+        ".zip",
+    )
+)
+
+
+def store_output(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Callback of an option that names a store to write: a file of arrays, or a checkpoint's prefix.
+
+    Raises:
+        click.BadParameter: Standard output, a directory, or the suffix of a format that is not written.
+    """
+    return _checked_output(
+        value, _NOT_WRITTEN, "a checkpoint prefix (model.ckpt-100), .h5, .npz, .safetensors"
+    )
+
+
+def prefix_output(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """As `store_output`, of an option that is always the prefix of a checkpoint."""
+    use = "a checkpoint prefix (out/model); `sgtool save` makes other files of it"
+    return _checked_output(value, _NOT_WRITTEN | _STORES, use)
+
+
+def _checked_output(value: str | None, refused: Collection[str], use: str) -> str | None:
+    # Any name can be a prefix (model.ckpt-100, v1.5): only what is surely meant as something else is refused.
+    if value is None:
+        return None
+    suffix = Path(value).suffix.lower()
+    if value == "-":
+        raise click.BadParameter(f"variables cannot go to standard output; use {use}.")
+    if os.path.basename(value) in ("", ".", ".."):
+        inside = os.path.join(value, "model")
+        raise click.BadParameter(f"'{value}' is a directory; name the checkpoint in it, as in {inside}.")
+    if suffix in refused:
+        raise click.BadParameter(f"'{value}': a {suffix} file is not written here; use {use}.")
+    return value
+
+
+def file_output(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Callback of an option that names a file or directory which standard output cannot stand for.
+
+    Raises:
+        click.BadParameter: Standard output, or nothing.
+    """
+    if value in ("-", ""):
+        raise click.BadParameter(f"'{value}' is no name to write to; this cannot go to standard output.")
+    return value
 
 
 as_json = click.option(

@@ -19,7 +19,10 @@ from .. import options, render
 )
 @options.overrides
 @click.option(
-    "--init", metavar="PREFIX", help="Also initialise the variables and save them as this checkpoint."
+    "--init",
+    metavar="PREFIX",
+    callback=options.prefix_output,
+    help="Also initialise the variables and save them as this checkpoint.",
 )
 @click.option("--seed", type=int, metavar="N", help="Seed of the initial values.")
 @options.as_json
@@ -38,7 +41,7 @@ def command(
 
     Examples:
       sgtool build model.yaml -o model.meta
-      sgtool build model.yaml -o model.meta --set hidden=128 --set rate=0.01
+      sgtool build model.yaml -o model.meta --set hidden=128 --set learning_rate=0.01
       sgtool build model.yaml --init start/model          the graph and fresh variables
       sgtool build make_model.py -o model.meta
 

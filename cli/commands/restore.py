@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 @options.command
 @click.argument("model")
 @click.argument("store")
-@click.option("-o", "--output", metavar="PREFIX", help="The checkpoint to write; its graph goes along.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="PREFIX",
+    callback=options.store_output,
+    help="The checkpoint to write; its graph goes along.",
+)
 @click.option("--partial", is_flag=True, help="Variables that STORE lacks keep the model's own values.")
 @click.option(
     "--map",

@@ -36,7 +36,12 @@ if TYPE_CHECKING:
     "--repeat", type=click.IntRange(1), default=1, metavar="N", help="Run N times and show timings."
 )
 @click.option("--profile", is_flag=True, help="Show the time that each op took, on stderr.")
-@click.option("--trace", metavar="FILE", help="Write a Chrome trace (chrome://tracing) of the run.")
+@click.option(
+    "--trace",
+    metavar="FILE",
+    callback=options.file_output,
+    help="Write a Chrome trace (chrome://tracing) of the run.",
+)
 @options.overrides
 @options.allow_files
 @options.as_json

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     "--output",
     required=True,
     metavar="OUT",
+    callback=options.store_output,
     help="A checkpoint prefix, NAME.h5, NAME.npz or NAME.safetensors.",
 )
 @click.option(
@@ -39,13 +40,14 @@ def command(
     shards: int | None,
     as_json: bool,
 ) -> None:
-    """Write the variables of MODEL to OUT; its suffix says how, none is a TensorFlow checkpoint.
+    """Write the variables of MODEL to OUT: .h5, .npz or .safetensors, else a TensorFlow checkpoint.
 
     The values are those of MODEL's checkpoint, byte for byte; nothing is run.
 
     Examples:
       sgtool save model.ckpt-1000 -o weights.h5
       sgtool save model.ckpt-1000 -o weights.npz --exclude '*/Adam*'
+      sgtool save model.ckpt-1000 -o weights.safetensors
       sgtool save model.ckpt-1000 -o half --dtype float16
 
     --json gives {"output", "format", "variables": [{"name", "dtype", "shape", "bytes"}], "bytes"}.

@@ -43,13 +43,15 @@ OPTIMIZERS = ("sgd", "momentum", "adam")
 @click.option(
     "--validation", multiple=True, metavar="NAME=VALUE", help="As --feed: the loss of these is reported."
 )
-@click.option("-o", "--output", metavar="PREFIX", help="Save checkpoints here.")
+@click.option(
+    "-o", "--output", metavar="PREFIX", callback=options.prefix_output, help="Save checkpoints here."
+)
 @click.option("--save-every", type=click.IntRange(1), metavar="N", help="Save PREFIX-STEP every N steps.")
 @click.option(
     "--keep", type=click.IntRange(0), default=5, metavar="N", help="Checkpoints to keep; 0: all [5]."
 )
 @click.option("--resume", is_flag=True, help="Go on from the latest checkpoint of PREFIX, to --steps in all.")
-@click.option("--logdir", metavar="DIR", help="Write TensorBoard events.")
+@click.option("--logdir", metavar="DIR", callback=options.file_output, help="Write TensorBoard events.")
 @options.overrides
 @options.allow_files
 @options.as_json

@@ -20,7 +20,10 @@ SHOWN = 50
 @options.command
 @click.argument("path", required=False)
 @click.option(
-    "--salvage", metavar="OUT", help="Write the intact tensors to a checkpoint prefix, .h5, .npz, ..."
+    "--salvage",
+    metavar="OUT",
+    callback=options.store_output,
+    help="Write the intact tensors to a checkpoint prefix, .h5, .npz or .safetensors.",
 )
 @options.as_json
 def command(path: str | None, salvage: str | None, as_json: bool) -> None:
