@@ -58,7 +58,7 @@ def find(model: str) -> Located:
         resolved = checkpoint_state.resolve_prefix(model)
     except MissingFileError:
         if files.is_file(model):
-            is_graph = registry.detect(model).kind == "graph"
+            is_graph = registry.explain(model).kind == "graph"
             return Located(model, model, None) if is_graph else Located(model, None, model)
         if files.is_file(f"{model}.meta"):
             return Located(model, f"{model}.meta", None)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .entry import Entry
 
 
+_GRAPHS = (".meta", ".pb", ".pbtxt")
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """One file format.
@@ -80,6 +83,23 @@ def detect(path: files.Path) -> Format:
     )
 
 
+def explain(path: files.Path) -> Format:
+    """As `detect`, but of a file whose suffix says that it is a graph the error is what is wrong with it.
+
+    Raises:
+        DataLossError: A graph file that is damaged.
+        OpError: As `detect`.
+    """
+    try:
+        return detect(path)
+    except UnimplementedError:
+        if files.location(path).endswith(_GRAPHS):
+            from . import graph_file
+
+            graph_file.read_graph(path)
+        raise
+
+
 def open_store(path: files.Path) -> Mapping[str, Entry]:
     """The variables in a checkpoint (any form of its path) or another store, as lazy entries by name.
 
@@ -102,7 +122,7 @@ def open_store(path: files.Path) -> Mapping[str, Entry]:
         resolved = checkpoint_state.resolve_prefix(name)
     except MissingFileError:
         if files.is_file(name):
-            detect(name)  # raises what it is instead, unless it is a graph without a checkpoint
+            explain(name)  # raises what it is instead, unless it is a graph without a checkpoint
         folder = store_directory(name)
         if folder is None:
             raise

@@ -231,7 +231,8 @@ def _from_values(
     if count * (info.size or 8) > SPLAT_LIMIT:
         raise ResourceExhaustedError(
             f"{what} declares shape {list(shape)} and dtype {info.name}, {count * (info.size or 8)} bytes, "
-            f"but spells out {len(values)} of {count} elements; at most {SPLAT_LIMIT} bytes are filled in.",
+            f"but spells out {len(values)} of {count} elements; at most {SPLAT_LIMIT} bytes are filled in. "
+            "The shape is damaged, or this should be a variable or a tf.fill.",
             shape=list(shape),
             dtype=info.name,
             present=len(values),

@@ -7,7 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import files, protos, session_bundle
-from .errors import DataLossError, InvalidTypeError, InvalidValueError, UnimplementedError
+from .errors import (
+    DataLossError,
+    InvalidArgumentError,
+    InvalidTypeError,
+    InvalidValueError,
+    ResourceExhaustedError,
+    UnimplementedError,
+)
 from .graph_facts import output_rows
 from .graph_file import GraphFile, decode_graph, read_graph
 from .tensor_proto import to_array
@@ -123,11 +130,11 @@ def _check_constant(node: Any, where: str, found: Verification, scope: str) -> N
         found.damaged.append(Damage(node.name, "structure", where, why))
         return
     try:
-        array = to_array(node.attr["value"].tensor)
+        array = to_array(node.attr["value"].tensor, f"{scope}The constant '{node.name}'")
     except (UnimplementedError, InvalidTypeError) as error:
         found.unread[scope + node.name] = str(error)
-    except (DataLossError, InvalidValueError) as error:
-        why = f"{scope}The constant '{node.name}': {error}"
+    except (DataLossError, InvalidArgumentError, ResourceExhaustedError) as error:
+        why = str(error)
         found.damaged.append(Damage(node.name, "structure", where, why))
     else:
         if not scope:

@@ -194,8 +194,13 @@ def parse(text: str, kind: str) -> Any:
     raise InvalidTypeError(f"A default of kind {kind} cannot be written in a declaration")
 
 
-def for_kernel(value: Any) -> Any:
-    """A decoded value as kernels take it: str, NumPy dtype, shape tuple, ndarray."""
+def constant(operation: Any) -> Any:
+    """The array of a Const operation, which errors name."""
+    return for_kernel(operation.attr("value"), f"The constant '{operation.name}'")
+
+
+def for_kernel(value: Any, what: str = "a tensor") -> Any:
+    """A decoded value as kernels take it: str, NumPy dtype, shape tuple, ndarray; `what` is for errors."""
     if isinstance(value, list):
         return [for_kernel(item) for item in value]
     if isinstance(value, bytes):
@@ -205,5 +210,5 @@ def for_kernel(value: Any) -> Any:
     if isinstance(value, TensorShape):
         return value.as_tuple()
     if hasattr(value, "DESCRIPTOR") and value.DESCRIPTOR.name == "TensorProto":
-        return tensor_proto.to_array(value)
+        return tensor_proto.to_array(value, what)
     return value

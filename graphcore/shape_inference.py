@@ -46,10 +46,10 @@ class Environment:
     def _evaluate(self, tensor: Tensor, depth: int) -> np.ndarray | None:
         operation = tensor.op
         op = operation.kind
-        if op is None or depth > _MAX_DEPTH:
-            return None
+        if op is None or depth > _MAX_DEPTH or operation.type == "PlaceholderWithDefault":
+            return None  # its default is no constant: a feed may take its place
         if operation.type == "Const":
-            constant: np.ndarray = attr_value.for_kernel(operation.attr("value"))
+            constant: np.ndarray = attr_value.constant(operation)
             return constant
         known = from_shapes(operation, self)
         if known is not None:

@@ -159,7 +159,6 @@ def _values(where: str, names: Sequence[str]) -> dict[str, Any]:
         MissingNameError: Some are neither; all of them, with the nearest names.
     """
     from ...formats.errors import MissingNameError, bullets, did_you_mean
-    from ...formats.tensor_proto import to_array
 
     store = _store(where)
     plain = {name: name if name in store else name.removesuffix(":0") for name in names}
@@ -174,9 +173,24 @@ def _values(where: str, names: Sequence[str]) -> dict[str, Any]:
         lines = [f"'{name}'{did_you_mean(name, [*store, *constants])}" for name in missing]
         raise MissingNameError(f"{where} stores no values of:{bullets(lines)}", names=missing)
     return {
-        name: store[key].read() if key in store else to_array(constants[key].attr["value"].tensor)
+        name: store[key].read() if key in store else _constant(constants[key], where)
         for name, key in plain.items()
     }
+
+
+def _constant(node: Any, where: str) -> Any:
+    """The array of a Const node.
+
+    Raises:
+        DataLossError: Its value does not fit its shape.
+    """
+    from ...formats.errors import DataLossError, InvalidArgumentError, ResourceExhaustedError
+    from ...formats.tensor_proto import to_array
+
+    try:
+        return to_array(node.attr["value"].tensor, f"{where}: the constant '{node.name}'")
+    except (InvalidArgumentError, ResourceExhaustedError) as error:
+        raise DataLossError(str(error), **error.fields, path=where, node=node.name) from error
 
 
 def _stats(where: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:

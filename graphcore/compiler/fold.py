@@ -47,7 +47,7 @@ def _fold(draft: Draft, node: Node) -> list[np.ndarray] | None:
     if not node.is_pure or node.may_be_dead:
         return None
     if operation.type == "Const":
-        return [attr_value.for_kernel(operation.attr("value"))]
+        return [attr_value.constant(operation)]
     known = shape_inference.from_shapes(operation, draft)
     if known is not None:
         return known
