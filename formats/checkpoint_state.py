@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from . import files, protos, sniff
-from .errors import DataLossError, InvalidValueError, MissingFileError, OpError, bullets
+from .errors import DataLossError, InvalidValueError, MissingFileError, OpError, nearest, suggestion
 
 STATE_NAME = "checkpoint"
 _SHARD = re.compile(r"(?P<prefix>.*)\.data-\d{5}-of-(?P<count>\d{5})", re.DOTALL)
@@ -23,6 +23,8 @@ _V1_SHARD = re.compile(r"(?P<prefix>.*)-(\d{5}|\?{5})-of-(?P<count>\d{5})", re.D
 _NO_V1 = frozenset((".index", ".meta", ".pb", ".pbtxt", ".h5", ".npz", ".py", ".json"))
 _SAVED_MODELS = ("saved_model.pb", "saved_model.pbtxt")
 _STEP = re.compile(r"-(\d+)$")
+_LISTED = 8
+"""Names in a directory that an error lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class _Search:
     """What was looked for, for the error at the end."""
 
     tried: list[str] = field(default_factory=list)
+    states: list[str] = field(default_factory=list)
 
     def at(self, prefix: str, how: str = "") -> ResolvedCheckpoint | None:
         """The checkpoint of this very prefix, if it exists."""
@@ -243,6 +246,7 @@ def v1_checkpoints(directory: str) -> list[str]:
 def _from_state(directory: str, filename: str, search: _Search) -> ResolvedCheckpoint | None:
     """What the state file means, or stands in for what it means."""
     state_path = os.path.join(directory, filename)
+    search.states.append(state_path)
     state = read_state(directory, filename)
     named = state.model_checkpoint_path if state else ""
     if named:
@@ -349,21 +353,41 @@ def _is_state(path: str) -> bool:
 
 
 def _not_found(name: str, search: _Search) -> MissingFileError:
-    """The error that lists what was looked for, and what lies there."""
+    """The error that says what was looked for, and what lies there: the nearest names, or of a folder all."""
     folder = name if files.is_directory(name) else os.path.dirname(name) or "."
     where = "The current directory" if folder == "." else f"The directory {folder}"
-    found: list[str] = []
-    if files.is_directory(folder):
-        found = [one for one in files.list_directory(folder) if not files.is_temporary(one)]
-        there = f"{where} holds:{bullets(found, 20)}" if found else f"{where} is empty."
+    here = files.is_directory(folder)
+    found = [one for one in files.list_directory(folder) if not files.is_temporary(one)] if here else []
+    if here:
+        there = f"{where} holds: {_some(found)}." if found else f"{where} is empty."
     elif files.is_remote(folder):
         there = f"Nothing is listed below {folder}."
     else:
         there = f"The directory {folder} does not exist."
-    what = "is not part of a checkpoint" if files.is_file(name) else "is not a checkpoint"
+    if files.is_file(name):
+        head = f"{name} is empty." if not files.file_size(name) else f"{name} is not part of a checkpoint."
+    elif folder == name:
+        head = f"{name} is a directory without a checkpoint."
+    else:
+        head = f"{name or repr(name)}: no such file or checkpoint."
+        meant = nearest(os.path.basename(name), _names(found)) if here else []
+        there = suggestion([os.path.join(os.path.dirname(name), one) for one in meant]).strip() or there
+    tried = f" Looked for {', '.join(search.tried[:5])}." if search.tried else ""
+    empty = [one for one in search.states if not files.file_size(one)]
+    state = f" The state file {empty[0]} is empty." if empty and empty[0] != name else ""
     return MissingFileError(
-        f"{name} {what}. Looked for:{bullets(search.tried, 20)}\n{there}",
-        path=name,
-        looked_for=search.tried,
-        found=found[:50],
+        f"{head}{state}{tried}\n{there}", path=name, looked_for=search.tried, found=found[:50]
     )
+
+
+def _names(found: Sequence[str]) -> list[str]:
+    """What can be asked for in a directory: prefixes of checkpoints, and files that are no parts of one."""
+    prefixes = {one.removesuffix(".index") for one in found if one.endswith(".index")}
+    return sorted(
+        prefixes | {one for one in found if not one.endswith(".index") and not _SHARD.fullmatch(one)}
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"{', '.join(names[:_LISTED])}{more}"

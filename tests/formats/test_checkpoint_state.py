@@ -188,6 +188,26 @@ def test_nothing_there_lists_what_was_looked_for_and_found(folder: Path, tmp_pat
         resolve_prefix(folder / "graph.pb")
 
 
+def test_a_name_that_does_not_exist_gets_the_nearest_and_no_listing(folder: Path) -> None:
+    for wrong, right in [
+        ("modle.ckpt-1", "model.ckpt-1"),
+        ("grph.pb", "graph.pb"),
+        ("model.ckpt-1.mta", "model.ckpt-1.meta"),
+    ]:
+        with pytest.raises(MissingFileError, match=": no such file or checkpoint") as caught:
+            resolve_prefix(folder / wrong)
+        assert f"Did you mean '{folder / right}'" in str(caught.value)
+        assert " holds" not in str(caught.value)
+        assert len(str(caught.value).splitlines()) == 2
+
+
+def test_an_empty_state_file_is_called_empty(tmp_path: Path) -> None:
+    (tmp_path / "checkpoint").write_bytes(b"")
+    with pytest.raises(MissingFileError, match=r"state file .*checkpoint is empty") as caught:
+        resolve_prefix(tmp_path)
+    assert "Looked for" not in str(caught.value)
+
+
 def test_broken_state_files(folder: Path) -> None:
     for content in (b'model_checkpoint_path "x', b"\xff\xfe", b"<html>", b'model_checkpoint_pth: "x"'):
         (folder / "checkpoint").write_bytes(content)
