@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..formats import files
 from ..formats.errors import (
     FailedPreconditionError,
     MissingNameError,
@@ -41,10 +43,15 @@ class Running:
     signatures: dict[str, Any]
 
 
-def file_policy(allow_files: Sequence[str]) -> FilePolicy:
-    """What the ops of a loaded graph may do with files: nothing, but for the directories that are named."""
-    allowed: str | tuple[str, ...] = tuple(allow_files) if allow_files else "nothing"
-    return FilePolicy(allowed, allowed, how="allow it with --allow-files DIR")
+def file_policy(allow_files: Sequence[str], assets: Collection[str] = ()) -> FilePolicy:
+    """What the ops of a loaded graph may do with files: nothing, but for the directories that are named.
+
+    Args:
+        allow_files: Directories that may be read and written.
+        assets: Files of the model itself, which may be read.
+    """
+    how = "allow it with --allow-files DIR"
+    return FilePolicy((*allow_files, *assets) or "nothing", tuple(allow_files) or "nothing", how)
 
 
 @contextmanager
@@ -70,24 +77,25 @@ def open_model(
     from .. import graphcore as tf
 
     signatures: dict[str, Any]
+    assets: dict[str, str]
     if specs.is_spec(model):
         graph = specs.build(model, specs.parse_overrides(overrides)).graph
 
-        variables, saver, signatures, fresh = None, None, {}, True
+        variables, saver, signatures, assets, fresh = None, None, {}, {}, True
     else:
         located = models.find(model)
-        graph, saver, signatures = import_model(located)
+        graph, saver, signatures, assets = import_model(located)
         variables, fresh = located.variables, False
     if checkpoint is not None:
         variables = models.store_path(checkpoint)
-    with tf.Session(graph=graph, file_policy=file_policy(allow_files)) as session:
+    with tf.Session(graph=graph, file_policy=file_policy(allow_files, assets.values())) as session:
         with graph.as_default():
             if fresh and variables is None:
                 session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
                 render.message("The variables have their initial values; --checkpoint takes trained ones.")
             elif variables is not None:
                 restore_variables(graph, session, variables, saver)
-            run_initial_ops(graph, session)
+            run_initial_ops(graph, session, assets)
         try:
             yield Running(graph, session, signatures)
         except FailedPreconditionError as error:
@@ -98,8 +106,8 @@ def open_model(
             raise
 
 
-def import_model(located: models.Located) -> tuple[Any, Any, dict[str, Any]]:
-    """A model's graph, its Saver (or None), and its signatures."""
+def import_model(located: models.Located) -> tuple[Any, Any, dict[str, Any], dict[str, str]]:
+    """A model's graph, its Saver (or None), its signatures, and its assets (path by the tensor fed it)."""
     from .. import graphcore as tf
     from ..formats import session_bundle
 
@@ -108,10 +116,15 @@ def import_model(located: models.Located) -> tuple[Any, Any, dict[str, Any]]:
     with graph.as_default():
         if not file.meta_graphs:
             tf.import_graph_def(file.message, name="")
-            return graph, None, {}
+            return graph, None, {}, {}
         meta_graph = models.serving_graph(file)
         saver = tf.train.import_meta_graph(meta_graph)
-        return graph, saver, session_bundle.signature_defs(meta_graph)
+        folder = os.path.join(os.path.split(file.path)[0], "assets")  # the path may be an address
+        assets = {
+            tensor: files.contained(folder, name)
+            for tensor, name in session_bundle.assets(meta_graph).items()
+        }
+        return graph, saver, session_bundle.signature_defs(meta_graph), assets
 
 
 def restore_variables(
@@ -171,7 +184,7 @@ def initial_values(located: models.Located, keys: Sequence[str]) -> dict[str, En
     """
     from .. import graphcore as tf
 
-    graph, saver, _ = import_model(located)
+    graph, saver, _, _ = import_model(located)
     with graph.as_default(), tf.Session(graph=graph, file_policy=file_policy(())) as session:
         session.run(tf.global_variables_initializer())
         found = {
@@ -185,13 +198,19 @@ def initial_values(located: models.Located, keys: Sequence[str]) -> dict[str, En
     return found
 
 
-def run_initial_ops(graph: Any, session: Any) -> None:
-    """Fills look-up tables and whatever else a model does once before it is run."""
+def run_initial_ops(graph: Any, session: Any, assets: Mapping[str, str]) -> None:
+    """Fills look-up tables and whatever else a model does once before it is run.
+
+    Args:
+        graph: A `graphcore.Graph`.
+        session: A session on it.
+        assets: The paths of the model's own files, by the tensor that is fed each.
+    """
     for name in INIT_COLLECTIONS:
         operations = [item for item in graph.get_collection(name) if hasattr(item, "node_def")]
         if operations:
             try:
-                session.run(operations)
+                session.run(operations, dict(assets))
             except UnimplementedError as error:
                 render.message(f"{name} was not run, since {error}")
             return

@@ -99,7 +99,7 @@ def open_training(
     """
     from .. import graphcore as tf
 
-    built, checkpoint = _graph(model, overrides, plan.seed)
+    built, checkpoint, assets = _graph(model, overrides, plan.seed)
     graph = built.graph
     with graph.as_default():
         before = set(tf.global_variables())
@@ -114,7 +114,7 @@ def open_training(
             tf.global_variables_initializer(),
             tf.local_variables_initializer(),
         ]
-    with tf.Session(graph=graph, file_policy=sessions.file_policy(allow_files)) as session:
+    with tf.Session(graph=graph, file_policy=sessions.file_policy(allow_files, assets.values())) as session:
         session.run(initializer)
         if checkpoint is not None:
             report = sessions.restore_variables(
@@ -124,7 +124,7 @@ def open_training(
                 render.message(
                     f"Not in {checkpoint}, so they have initial values:{bullets(report.missing, SHOWN)}"
                 )
-        sessions.run_initial_ops(graph, session)
+        sessions.run_initial_ops(graph, session, assets)
         done = 0
         if resume:
             latest = _latest(str(output))
@@ -136,20 +136,22 @@ def open_training(
         yield Training(graph, session, train_op, loss, global_step, saver, output, done)
 
 
-def _graph(model: str, overrides: Sequence[str], seed: int | None) -> tuple[specs.Built, str | None]:
-    """The graph of a spec or model, and where its variables are."""
+def _graph(
+    model: str, overrides: Sequence[str], seed: int | None
+) -> tuple[specs.Built, str | None, dict[str, str]]:
+    """The graph of a spec or model, where its variables are, and its assets by the tensor that is fed."""
     if specs.is_spec(model):
-        return specs.build(model, specs.parse_overrides(overrides), seed), None
+        return specs.build(model, specs.parse_overrides(overrides), seed), None, {}
     if overrides:
         raise click.UsageError(f"--set overrides parameters of a spec; {model} is none.")
     from .. import graphcore as tf
 
     located = models.find(model)
-    graph, saver, _ = sessions.import_model(located)
+    graph, saver, _, assets = sessions.import_model(located)
     if seed is not None:
         with graph.as_default():
             tf.set_random_seed(seed)
-    return specs.Built(graph, saver), located.variables
+    return specs.Built(graph, saver), located.variables, assets
 
 
 def _loss(graph: Any, plan: Plan) -> Any:

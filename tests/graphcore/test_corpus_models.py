@@ -15,7 +15,7 @@ from sgtool.graphcore.compiler import Options
 UNIMPLEMENTED = {
     "chiron_dna": "CTCBeamSearchDecoder, CTCLoss, ReverseSequence",
     "deepbrain": "Conv3D",
-    "guesslang": "SparseFillEmptyRows, SparseReshape, TensorListFromTensor, TensorListReserve, TensorListStack",
+    "guesslang": "SparseFillEmptyRows, SparseReshape, TensorListFromTensor",
 }
 # Those that also run without the compiler's passes.
 MODELS = ("siamese_v2", "mtcnn_pnet", "t2o_ae0", "t2o_fc", "t2o_gru", "t2o_lstm", "t2o_regression", "lenet")

@@ -333,7 +333,7 @@ def test_shapes_that_the_graph_refuses(tf: Any) -> None:
         lambda: table.initialize([["a"]], [[1]]),
         lambda: table.initialize(["a"], [1, 2]),
         lambda: table.load(["a"], [1, 2]),
-        lambda: table.from_file(["lines"], -2, -1),  # type: ignore[arg-type]
+        lambda: table.from_file(["lines"], -2, -1),
     ):
         with pytest.raises(ValueError, match=r"[Dd]imension|rank"):
             build()
