@@ -6,11 +6,14 @@ public surface; what stands behind each name is in the module that it is importe
 
 from __future__ import annotations
 
+from typing import Any as _Any
+
 # The op families first: they install the operators of tensors.
 from . import ops  # isort: skip
 from . import (
     compat,
     errors,
+    gfile,
     graph_util,
     initializers,
     io,
@@ -26,6 +29,7 @@ from . import (
     summary,
     train,
 )
+from .clip import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
 from .conditional import cond
 from .convert import (
     constant,
@@ -386,6 +390,25 @@ from .variables import (
 __version__ = VERSION = "1.15.0"
 newaxis = None
 
+# Messages are made when they are first asked for: importing protobuf takes longer than all else here.
+_MESSAGES = frozenset(
+    {
+        "AttrValue", "ConfigProto", "Event", "GPUOptions", "GraphDef", "GraphOptions", "HistogramProto",
+        "LogMessage", "MetaGraphDef", "NameAttrList", "NodeDef", "OptimizerOptions", "SessionLog", "Summary",
+        "SummaryMetadata",
+    }
+)  # fmt: skip
+
+
+def __getattr__(name: str) -> _Any:
+    """The message class `tf.<name>`."""
+    if name in _MESSAGES:
+        from ..formats import protos
+
+        return getattr(protos, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; sgtool may not have tf.{name} yet")
+
+
 __all__ = [
     "AUTO_REUSE", "VERSION", "AggregationMethod", "Assert", "DType", "Dimension", "FIFOQueue",
     "FixedLenFeature", "FixedLenSequenceFeature", "FixedLengthRecordReader", "Graph", "GraphKeys",
@@ -398,23 +421,24 @@ __all__ = [
     "add_to_collection", "add_to_collections", "all_variables", "argmax", "argmin", "as_dtype",
     "as_string", "asin", "asinh", "assign", "assign_add", "assign_sub", "atan", "atan2", "atanh",
     "batch_gather", "batch_to_space", "batch_to_space_nd", "bfloat16", "bitcast", "bool", "boolean_mask",
-    "broadcast_static_shape", "broadcast_to", "cast", "ceil", "check_numerics", "colocate_with", "compat",
-    "complex", "complex64", "complex128", "concat", "cond", "conj", "constant", "constant_initializer",
-    "container", "control_dependencies", "convert_to_tensor", "cos", "cosh", "cumprod", "cumsum",
-    "decode_base64", "decode_csv", "decode_raw", "depth_to_space", "device", "dimension_value",
-    "disable_resource_variables", "div", "divide", "double", "dynamic_partition", "dynamic_stitch",
-    "enable_resource_variables", "encode_base64", "ensure_shape", "equal", "errors", "exp", "expand_dims",
-    "expm1", "eye", "fill", "float16", "float32", "float64", "floor", "floordiv", "floormod", "gather",
-    "gather_nd", "get_collection", "get_collection_ref", "get_default_graph", "get_default_session",
-    "get_local_variable", "get_seed", "get_static_value", "get_variable", "get_variable_scope",
-    "global_variables", "global_variables_initializer", "glorot_normal_initializer",
-    "glorot_uniform_initializer", "gradients", "graph_util", "greater", "greater_equal", "group", "half",
-    "hessians", "identity", "identity_n", "imag", "import_graph_def", "initialize_all_tables",
-    "initialize_all_variables", "initialize_variables", "initializers", "int8", "int16", "int32", "int64",
-    "invert_permutation", "io", "is_finite", "is_inf", "is_nan", "is_variable_initialized", "layers",
-    "less", "less_equal", "lin_space", "linspace", "local_variables", "local_variables_initializer",
-    "log", "log1p", "logical_and", "logical_not", "logical_or", "logical_xor", "losses", "math", "matmul",
-    "maximum", "minimum", "mod", "model_variables", "moving_average_variables", "multinomial", "multiply",
+    "broadcast_static_shape", "broadcast_to", "cast", "ceil", "check_numerics", "clip_by_global_norm",
+    "clip_by_norm", "clip_by_value", "colocate_with", "compat", "complex", "complex64", "complex128",
+    "concat", "cond", "conj", "constant", "constant_initializer", "container", "control_dependencies",
+    "convert_to_tensor", "cos", "cosh", "cumprod", "cumsum", "decode_base64", "decode_csv", "decode_raw",
+    "depth_to_space", "device", "dimension_value", "disable_resource_variables", "div", "divide",
+    "double", "dynamic_partition", "dynamic_stitch", "enable_resource_variables", "encode_base64",
+    "ensure_shape", "equal", "errors", "exp", "expand_dims", "expm1", "eye", "fill", "float16", "float32",
+    "float64", "floor", "floordiv", "floormod", "gather", "gather_nd", "get_collection",
+    "get_collection_ref", "get_default_graph", "get_default_session", "get_local_variable", "get_seed",
+    "get_static_value", "get_variable", "get_variable_scope", "gfile", "global_norm", "global_variables",
+    "global_variables_initializer", "glorot_normal_initializer", "glorot_uniform_initializer",
+    "gradients", "graph_util", "greater", "greater_equal", "group", "half", "hessians", "identity",
+    "identity_n", "imag", "import_graph_def", "initialize_all_tables", "initialize_all_variables",
+    "initialize_variables", "initializers", "int8", "int16", "int32", "int64", "invert_permutation", "io",
+    "is_finite", "is_inf", "is_nan", "is_variable_initialized", "layers", "less", "less_equal",
+    "lin_space", "linspace", "local_variables", "local_variables_initializer", "log", "log1p",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "losses", "math", "matmul", "maximum",
+    "minimum", "mod", "model_variables", "moving_average_variables", "multinomial", "multiply",
     "name_scope", "negative", "newaxis", "nn", "no_gradient", "no_op", "no_regularizer", "not_equal",
     "one_hot", "ones", "ones_initializer", "ones_like", "ops", "pad", "parallel_stack", "parse_example",
     "parse_single_example", "placeholder", "placeholder_with_default", "pow", "python_io", "qint8",

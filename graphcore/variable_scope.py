@@ -290,6 +290,10 @@ def _true_getter(
         initializer = glorot_uniform() if wanted.is_floating else zeros_initializer()
         if not (wanted.is_floating or wanted.is_integer or wanted.is_bool or wanted.is_unsigned):
             raise InvalidValueError(f"An initializer for variable {name} of {wanted} is required")
+        if static is None:
+            raise InvalidValueError(
+                f"Variable {name} did not get an initializer, so its shape argument must be specified."
+            )
     initial, wanted = _initial_value(name, static, wanted, initializer, validate_shape, dtype_is_given)
     variable = Variable(
         initial_value=initial, name=name, trainable=trainable, collections=collections, dtype=wanted,

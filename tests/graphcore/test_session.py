@@ -253,3 +253,26 @@ def test_the_file_policy_holds_for_the_graphs_own_ops(tmp_path: Any) -> None:
         outside = str(tmp_path.parent / "outside")
         with pytest.raises(tf.errors.PermissionDeniedError):
             session.run(definition.save_tensor_name, {definition.filename_tensor_name: outside})
+
+
+def test_the_default_of_a_placeholder_is_no_constant() -> None:
+    with tf.Graph().as_default():
+        training = tf.placeholder_with_default(False, [], name="training")
+        assert tf.get_static_value(training) is None
+        x = tf.placeholder(tf.float32, [None, 3])
+        dropped = tf.layers.dropout(x, 0.9999, training=training)
+        rows = tf.placeholder_with_default(2, [])
+        padded = tf.zeros(tf.stack([rows, 3])) + x
+        assert padded.shape.as_list() == [None, 3]
+        axis = tf.placeholder_with_default(0, [])
+        total = tf.reduce_sum(x * x, axis)
+        (slope,) = tf.gradients(total, x)
+        with tf.Session() as session:
+            ones = np.ones((4, 3), np.float32)
+            assert session.run(dropped, {x: ones}).sum() == 12
+            assert session.run(dropped, {x: ones, training: True}).sum() != 12
+            assert session.run(padded, {x: ones, rows: 4}).shape == (4, 3)
+            for fed in (0, 1):
+                sums, slopes = session.run([total, slope], {x: ones, axis: fed})
+                assert sums.shape == ((3,), (4,))[fed]
+                np.testing.assert_array_equal(slopes, ones * 2)

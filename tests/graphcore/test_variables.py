@@ -338,3 +338,8 @@ def test_several_global_steps_are_named() -> None:
     tf.add_to_collection(tf.GraphKeys.GLOBAL_STEP, other)
     with pytest.raises(RuntimeError, match="GLOBAL_STEP collection: global_step:0, other:0"):
         tf.train.get_global_step()
+
+
+def test_a_variable_without_initializer_needs_a_shape() -> None:
+    with pytest.raises(ValueError, match="Variable q did not get an initializer, so its shape"):
+        tf.get_variable("q")
