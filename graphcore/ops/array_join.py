@@ -11,7 +11,7 @@ from ..default import name_scope
 from ..dtypes import ANY, INDEX, as_dtype, int32, int64
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import op, raw_ops
-from ..shapes import Shape, format_shape, merge, with_rank
+from ..shapes import Shape, format_shape, merge, with_rank, with_rank_at_least
 from . import rules
 
 _REVERSIBLE = tuple(
@@ -498,6 +498,90 @@ for _reverse in (reverse_v1, reverse_v2):
     _reverse.shape(rules.unchanged)
 reverse_v1.grad(lambda node, dy: [raw_ops.Reverse(dy, node.inputs[1]), None])
 reverse_v2.grad(lambda node, dy: [raw_ops.ReverseV2(dy, node.inputs[1]), None])
+
+
+@op(
+    "ReverseSequence",
+    "input: T, seq_lengths: Tlen -> output: T",
+    "seq_dim: int",
+    "batch_dim: int = 0",
+    T=ANY,
+    Tlen=(INDEX, int64),
+)
+def reverse_sequence(input: Any, seq_lengths: Any, *, seq_dim: int, batch_dim: int) -> Any:
+    """The first elements along one axis turned round, a number of them for each place along another."""
+    rank, lengths = np.ndim(input), np.asarray(seq_lengths)
+    if batch_dim == seq_dim:
+        raise InvalidArgumentError(f"batch_dim == seq_dim == {seq_dim}")
+    if lengths.ndim != 1:
+        raise InvalidArgumentError(f"seq_lengths must be 1-dim, not {lengths.ndim}")
+    for what, axis in (("batch_dim", batch_dim), ("seq_dim", seq_dim)):
+        if axis >= rank:
+            raise InvalidArgumentError(f"{what} must be < input rank ( {axis} vs. {rank})")
+        if axis < 0:
+            raise InvalidArgumentError(f"Invalid {what} {axis}")
+    if len(lengths) != input.shape[batch_dim]:
+        raise InvalidArgumentError(
+            f"Length of seq_lengths != input.dims({batch_dim}), ({len(lengths)} vs. {input.shape[batch_dim]})"
+        )
+    result = np.array(input)
+    source, target = (np.moveaxis(each, (batch_dim, seq_dim), (0, 1)) for each in (input, result))
+    for place, length in enumerate(lengths.tolist()):
+        if length < 0:
+            raise InvalidArgumentError(f"seq_lens({place}) < 0")
+        if length > source.shape[1]:
+            raise InvalidArgumentError(f"seq_lens({place}) > input.dims({seq_dim})")
+        target[place, :length] = source[place, :length][::-1]
+    return result
+
+
+@reverse_sequence.shape
+def _(node: Any) -> Shape:
+    shape, lengths = node.shape(0), with_rank(node.shape(1), 1)
+    batch_dim, seq_dim = node.attr("batch_dim"), node.attr("seq_dim")
+    if batch_dim < 0:
+        raise InvalidValueError(f"batch_dim must be >=0, got {batch_dim}")
+    if shape is None:
+        return None
+    for what, axis in (("batch_dim", batch_dim), ("seq_dim", seq_dim)):
+        if axis >= len(shape):
+            raise InvalidValueError(f"{what} must be < input rank: {axis} vs. {len(shape)}")
+    (count,) = merge((shape[batch_dim],), lengths) or (None,)
+    return rules.replace_dim(shape, batch_dim, count)
+
+
+@reverse_sequence.grad
+def _(node: Any, dy: Any) -> Any:
+    axes = {name: node.attr(name) for name in ("seq_dim", "batch_dim")}
+    return [raw_ops.ReverseSequence(dy, node.inputs[1], **axes), None]
+
+
+@op("Roll", "input: T, shift: Tshift, axis: Taxis -> output: T", T=ANY, Tshift=INDEX, Taxis=INDEX)
+def roll(input: Any, shift: Any, axis: Any) -> Any:
+    """Elements moved along axes; what leaves at one end enters at the other."""
+    rank = np.ndim(input)
+    if rank == 0:
+        raise InvalidArgumentError("input must be 1-D or higher")
+    if np.shape(shift) != np.shape(axis):
+        raise InvalidArgumentError("shift and axis must have the same size")
+    axes = np.reshape(axis, -1).tolist()
+    for item in axes:
+        if not -rank <= item < rank:
+            raise InvalidArgumentError(f"axis {item} is out of range")
+    return np.roll(input, tuple(np.reshape(shift, -1).tolist()), tuple(axes)) if axes else input
+
+
+@roll.shape
+def _(node: Any) -> Shape:
+    with_rank_at_least(node.shape(0), 1)
+    places = merge(node.shape(1), node.shape(2))
+    if places is not None and len(places) > 1:
+        raise InvalidValueError(f"Shape must be at most rank 1 but is rank {len(places)}")
+    shape: Shape = node.shape(0)
+    return shape
+
+
+roll.grad(lambda node, dy: [raw_ops.Roll(dy, -node.inputs[1], node.inputs[2]), None, None])
 
 
 # TensorFlow's Python functions

@@ -14,7 +14,7 @@ from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..indexed_slices import IndexedSlices
 from ..kernels import gather_scatter as kernels
 from ..op import op, raw_ops
-from ..shapes import Shape, merge, with_rank, with_rank_at_least
+from ..shapes import Shape, format_shape, merge, with_rank, with_rank_at_least
 from . import rules
 
 _INDICES = "its results are indices"
@@ -381,6 +381,30 @@ def _(node: Any, dy: Any) -> Any:
     condition, t, _ = node.inputs
     zeros = raw_ops.ZerosLike(t)
     return None, raw_ops.Select(condition, dy, zeros), raw_ops.Select(condition, zeros, dy)
+
+
+@op("SelectV2", "condition: bool, t: T, e: T -> output: T", T=ANY)
+def select_v2(condition: Any, t: Any, e: Any) -> Any:
+    """`t` where the condition holds, else `e`; all three are broadcast."""
+    try:
+        return np.where(condition, t, e)
+    except ValueError:
+        shapes = [format_shape(np.shape(each)) for each in (condition, t, e)]
+        raise InvalidArgumentError(
+            "condition {}, then {}, and else {} must be broadcastable".format(*shapes)
+        ) from None
+
+
+select_v2.shape(rules.broadcast_inputs)
+
+
+@select_v2.grad
+def _(node: Any, dy: Any) -> Any:
+    condition, t, e = node.inputs
+    output, zero = node.outputs[0], constant(0, dtype=dy.dtype.base_dtype)
+    by_t, _ = rules.unbroadcast(t, output, raw_ops.SelectV2(condition, dy, zero), None)
+    by_e, _ = rules.unbroadcast(e, output, raw_ops.SelectV2(condition, zero, dy), None)
+    return None, by_t, by_e
 
 
 @op("Where", "input: T -> index: int64", T=((*NUMBER, bool_), bool_), no_grad=_INDICES)

@@ -22,6 +22,19 @@ def mirror_grad(mode):
     return expect
 
 
+def begins_reversed(batch_dim, seq_dim):
+    def expect(x, lengths):
+        out = x.copy()
+        for place in np.ndindex(x.shape):
+            length, source = lengths[place[batch_dim]], list(place)
+            if place[seq_dim] < length:
+                source[seq_dim] = length - 1 - place[seq_dim]
+            out[place] = x[tuple(source)]
+        return out
+
+    return expect
+
+
 CASES = [
     case("Pack", [X, Y], expect=np.stack),
     case("Pack", [X, Y], axis=1, expect=lambda xs: np.stack(xs, 1)),
@@ -90,4 +103,29 @@ CASES = [
     case("ReverseV2", CUBE, [0, -1], expect=lambda x, axes: np.flip(x, (0, 2))),
     case("ReverseV2", CUBE, np.zeros(0, np.int64), expect=lambda x, _: x),
     case("Reverse", CUBE, np.array([True, False, True]), expect=lambda x, _: np.flip(x, (0, 2))),
+    case("ReverseSequence", CUBE, np.array([3, 2]), seq_dim=1, expect=begins_reversed(0, 1)),
+    case(
+        "ReverseSequence",
+        CUBE,
+        np.array([2, 0, 1, 2], np.int32),
+        seq_dim=0,
+        batch_dim=2,
+        expect=begins_reversed(2, 0),
+    ),
+    case("ReverseSequence", text([["a", "b"]]), np.array([2]), seq_dim=1, expect=[text([["b", "a"]])]),
+    case(
+        "ReverseSequence",
+        np.zeros((0, 2), np.float32),
+        np.zeros(0, np.int64),
+        seq_dim=1,
+        expect=np.zeros((0, 2)),
+        grad="empty",
+    ),
+    case("Roll", CUBE, 1, 0, expect=np.roll),
+    case("Roll", CUBE, -5, np.int64(-1), expect=np.roll, note="far"),
+    case(
+        "Roll", CUBE, np.array([1, -1, 2]), np.array([0, 1, 0], np.int32), expect=np.roll, note="axis_twice"
+    ),
+    case("Roll", text(["a", "b", "c"]), 1, 0, expect=[text(["c", "a", "b"])]),
+    case("Roll", np.zeros((0, 2), np.float32), 1, 0, expect=np.zeros((0, 2)), grad="empty"),
 ]
