@@ -78,6 +78,7 @@ def open_model(
 
     signatures: dict[str, Any]
     assets: dict[str, str]
+    specs.check_overrides(model, overrides)
     if specs.is_spec(model):
         graph = specs.build(model, specs.parse_overrides(overrides)).graph
 
@@ -241,7 +242,7 @@ def fed_arrays(
     from .feeds import load, to_array
 
     fed = {}
-    for feed, tensor in zip(feeds, named(graph, [feed.name for feed in feeds]), strict=True):
+    for feed, tensor in zip(feeds, named(graph, [feed.name for feed in feeds], to_feed=True), strict=True):
         shape = tensor.get_shape()
         dims = None if shape.ndims is None else shape.as_list()
         if dims and (any_rows or dims[0] == batch):
@@ -250,21 +251,28 @@ def fed_arrays(
     return fed
 
 
-def named(graph: Any, names: Sequence[str]) -> list[Any]:
+def named(graph: Any, names: Sequence[str], to_feed: bool = False) -> list[Any]:
     """The tensor or operation of each name; `y` is `y:0`, or the operation where it has no outputs.
+
+    Args:
+        graph: A `graphcore.Graph`.
+        names: The names.
+        to_feed: They are to be fed: of a wrong name the error lists the placeholders.
 
     Raises:
         MissingNameError: Some do not exist; all of them, each with the nearest names.
         UnimplementedError: Some are outputs of ops that are not implemented.
     """
-    found, wrong, opaque = [], [], {}
+    found, opaque = [], {}
+    wrong: dict[str, str] = {}
     operations = {operation.name: operation for operation in graph.get_operations()}
     for name in names:
         head, colon, number = name.rpartition(":")
         op_name, index = (head, int(number)) if colon and number.isdigit() else (name, 0)
         operation = operations.get(op_name)
         if operation is None:
-            wrong.append(f"'{name}': there is no operation '{op_name}'.{did_you_mean(op_name, operations)}")
+            hint = did_you_mean(op_name, operations) or (_placeholders(graph) if to_feed else "")
+            wrong[name] = f"'{name}': there is no operation '{op_name}'.{hint}"
         elif index < len(operation.outputs):
             found.append(operation.outputs[index])
         elif not colon:
@@ -273,9 +281,11 @@ def named(graph: Any, names: Sequence[str]) -> list[Any]:
             opaque[name] = operation.type
         else:
             outputs = len(operation.outputs)
-            wrong.append(f"'{name}': operation '{op_name}' ({operation.type}) has {outputs} outputs.")
+            count = f"{outputs} output{'' if outputs == 1 else 's'}"
+            wrong[name] = f"'{name}': operation '{op_name}' ({operation.type}) has {count}."
     if wrong:
-        raise MissingNameError(f"The graph has no such tensor:{bullets(wrong)}", names=list(names))
+        text = f"The graph has no such tensor:{bullets(list(wrong.values()))}"
+        raise MissingNameError(text, names=list(wrong))
     if opaque:
         lines = [f"'{name}' ({op})" for name, op in opaque.items()]
         raise UnimplementedError(
@@ -283,3 +293,13 @@ def named(graph: Any, names: Sequence[str]) -> list[Any]:
             ops=sorted(set(opaque.values())),
         )
     return found
+
+
+def _placeholders(graph: Any, shown: int = 10) -> str:
+    """A sentence that lists what can be fed."""
+    every = [op.name for op in graph.get_operations() if op.type.startswith("Placeholder")]
+    names = [name for name in every if not name.startswith("save/")]  # where a saver takes its file's name
+    if not names:
+        return " The graph has no placeholders."
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return f" The placeholders are: {', '.join(names[:shown])}{more}."

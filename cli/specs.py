@@ -41,6 +41,16 @@ def parse_overrides(texts: Sequence[str]) -> dict[str, Any]:
     return found
 
 
+def check_overrides(model: str, overrides: Sequence[str]) -> None:
+    """Refuses `--set` for what is no spec.
+
+    Raises:
+        click.UsageError: There is an override, and nothing to override.
+    """
+    if overrides and not is_spec(model):
+        raise click.UsageError(f"--set overrides parameters of a spec; {model} is none.")
+
+
 @dataclass(frozen=True, slots=True)
 class Built:
     """A graph out of a spec.

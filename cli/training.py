@@ -43,6 +43,7 @@ class Training:
         saver: Saves all variables.
         output: The prefix to save at, or None.
         steps_done: Steps made before, by the checkpoint that it started from.
+        resumed: The checkpoint that it goes on from, with `resume`.
     """
 
     graph: Any
@@ -53,6 +54,7 @@ class Training:
     saver: Any
     output: str | None
     steps_done: int = 0
+    resumed: str | None = None
 
     def step(self, feed: dict[Any, Any]) -> float | None:
         """One step; the loss before it, if there is a loss."""
@@ -125,7 +127,7 @@ def open_training(
                     f"Not in {checkpoint}, so they have initial values:{bullets(report.missing, SHOWN)}"
                 )
         sessions.run_initial_ops(graph, session, assets)
-        done = 0
+        done, latest = 0, None
         if resume:
             latest = _latest(str(output))
             sessions.restore_variables(graph, session, latest)
@@ -133,17 +135,16 @@ def open_training(
             render.message(f"Going on from {latest} ({done} steps).")
         elif global_step is not None:
             done = int(session.run(global_step))
-        yield Training(graph, session, train_op, loss, global_step, saver, output, done)
+        yield Training(graph, session, train_op, loss, global_step, saver, output, done, latest)
 
 
 def _graph(
     model: str, overrides: Sequence[str], seed: int | None
 ) -> tuple[specs.Built, str | None, dict[str, str]]:
     """The graph of a spec or model, where its variables are, and its assets by the tensor that is fed."""
+    specs.check_overrides(model, overrides)
     if specs.is_spec(model):
         return specs.build(model, specs.parse_overrides(overrides), seed), None, {}
-    if overrides:
-        raise click.UsageError(f"--set overrides parameters of a spec; {model} is none.")
     from .. import graphcore as tf
 
     located = models.find(model)
@@ -192,6 +193,14 @@ def _train_op(graph: Any, plan: Plan, loss: Any) -> Any:
         found = f" The graph's collections have:{bullets(candidates)}" if candidates else ""
         raise click.UsageError(f"What is to be trained? Name a scalar with --loss, or --train-op.{found}")
     optimizer = _optimizer(plan.optimizer or "sgd", plan.rate if plan.rate is not None else DEFAULT_RATE)
+    slots = [f"{variable.op.name}/{optimizer.get_name()}" for variable in tf.trainable_variables()]
+    taken = [name for name in slots if name in graph._operations]
+    if taken:
+        own = ", ".join(f"--train-op {op.name}" for op in existing) or "its operation with --train-op NAME"
+        raise click.UsageError(
+            f"The graph has an optimizer already, with variables such as {taken[0]}. Leave out --optimizer, "
+            f"--lr and --loss, or name {own}."
+        )
     return optimizer.minimize(loss, global_step=tf.train.get_or_create_global_step())
 
 
@@ -215,7 +224,7 @@ def _latest(output: str) -> str:
     folder = folder or "."
     latest = checkpoint_state.latest_checkpoint(folder) if files.is_directory(folder) else None
     if latest is not None and _is_of(latest, base):
-        return latest
+        return latest if os.sep in output else latest.removeprefix("./")
     complete = checkpoint_state.complete_checkpoints(folder) if files.is_directory(folder) else []
     own = [prefix for prefix in complete if _is_of(prefix, base)]
     if not own:

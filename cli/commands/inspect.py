@@ -170,7 +170,9 @@ def _values(where: str, names: Sequence[str]) -> dict[str, Any]:
     )
     missing = sorted(name for name in rest if name not in constants)
     if missing:
-        lines = [f"'{name}'{did_you_mean(name, [*store, *constants])}" for name in missing]
+        known = [*store, *constants]
+        some = f" There are {_shortened(known)}." if known else ""
+        lines = [f"'{name}'.{did_you_mean(name, known) or some}" for name in missing]
         raise MissingNameError(f"{where} stores no values of:{bullets(lines)}", names=missing)
     return {
         name: store[key].read() if key in store else _constant(constants[key], where)

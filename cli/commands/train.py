@@ -88,8 +88,8 @@ def command(
       sgtool train out/model --feed x=d.npz --feed y=d.npz --validation x=v.npz --validation y=v.npz
       sgtool train model.yaml --set hidden=64 --feed x=d.npz --feed y=d.npz -o out/model
 
-    --json gives {"steps", "epochs", "examples", "loss": {"first", "last"}, "validation", "seconds",
-    "checkpoint", "interrupted", "history": [{"step", "loss", "validation"}]}.
+    --json gives {"steps" (in all), "ran" (now), "epochs" (now), "examples", "loss": {"first", "last"},
+    "validation", "seconds", "checkpoint", "interrupted", "history": [{"step", "loss", "validation"}]}.
     """
     from .. import batches, sessions, training
 
@@ -148,6 +148,7 @@ class _Result:
     """What a training run came to."""
 
     steps: int = 0
+    before: int = 0
     epochs: float = 0.0
     examples: int = 0
     seconds: float = 0.0
@@ -156,9 +157,15 @@ class _Result:
     checkpoint: str | None = None
     interrupted: bool = False
 
+    @property
+    def ran(self) -> int:
+        """Steps of this run."""
+        return self.steps - self.before
+
     def as_dict(self) -> dict[str, Any]:
         held_out = dict(self.validation)
-        document: dict[str, Any] = {"steps": self.steps, "epochs": self.epochs, "examples": self.examples}
+        document: dict[str, Any] = {"steps": self.steps, "ran": self.ran}
+        document |= {"epochs": self.epochs, "examples": self.examples}
         if self.losses:
             document["loss"] = {"first": self.losses[0][1], "last": self.losses[-1][1]}
         if self.validation:
@@ -186,7 +193,7 @@ class _Loop:
         self.held_out = held_out
         self.order = order
         self.log = log
-        self.result = _Result(steps=training.steps_done)
+        self.result = _Result(training.steps_done, training.steps_done)
 
     def run(self, last: int, save_every: int | None) -> _Result:
         """Runs until step `last`; an interrupt ends it early, and the checkpoint is saved all the same.
@@ -195,6 +202,9 @@ class _Loop:
             FailedPreconditionError: The loss is no number any more.
         """
         result, training = self.result, self.training
+        if result.steps >= last:
+            result.checkpoint = training.resumed
+            return result
         started = time.perf_counter()
         saved_at = -1
         with render.progress("Training", last - result.steps) as bar:
@@ -224,7 +234,7 @@ class _Loop:
         result = self.result
         loss = self.training.step(feed)
         result.steps += 1
-        result.epochs += 1 / self.batches.per_epoch
+        result.epochs = result.ran / self.batches.per_epoch
         result.examples += len(feed[next(iter(self.batches.rows))]) if self.batches.rows else 0
         if loss is None:
             return
@@ -248,8 +258,7 @@ class _Loop:
     def _note(self, started: float) -> str:
         result = self.result
         loss = f"loss {result.losses[-1][1]:.4g}  " if result.losses else ""
-        done = result.steps - self.training.steps_done
-        return f"{loss}{done / max(time.perf_counter() - started, 1e-9):.0f} steps/s"
+        return f"{loss}{result.ran / max(time.perf_counter() - started, 1e-9):.0f} steps/s"
 
 
 def _last_step(steps: int | None, epochs: int | None, batches: Batches, done: int, resume: bool) -> int:
@@ -266,11 +275,17 @@ def _show(result: _Result, as_json: bool) -> None:
     if as_json:
         render.document(result.as_dict())
         return
+    if not result.ran and not result.interrupted:
+        render.line(
+            f"Already at step {result.steps}: nothing to do. (With --resume, --steps counts all steps.)"
+        )
+        return
     first_last = f"{result.losses[0][1]:.6g} -> {result.losses[-1][1]:.6g}" if result.losses else None
-    rate = f"{len(result.losses or [0]) / max(result.seconds, 1e-9):.0f} steps/s"
+    rate = f"{result.ran / max(result.seconds, 1e-9):.0f} steps/s"
+    steps = f"{result.steps}, {result.ran} of them now" if result.before else f"{result.steps}"
     render.facts(
         [
-            ("steps", f"{result.steps} ({result.epochs:.4g} epochs)"),
+            ("steps", f"{steps} ({result.epochs:.4g} epochs)"),
             ("loss", first_last),
             ("validation loss", f"{result.validation[-1][1]:.6g}" if result.validation else None),
             ("time", f"{result.seconds:.2f} s, {rate}"),

@@ -312,3 +312,11 @@ def test_what_this_package_made_says_so(sgtool: Tool) -> None:
     Path("m.meta").write_bytes(protos.encode(meta))
     assert "sgtool (as TensorFlow 1.15.0), graph version 134" in sgtool("inspect", "m.meta").out
     assert sgtool("inspect", "m.meta", "--json").json["producer"]["made_by"] == "sgtool"
+
+
+def test_unknown_values_say_what_there_is(linear: Path, sgtool: Tool) -> None:
+    assert sgtool("build", linear, "--init", "model").code == 0
+    result = sgtool("inspect", "model", "--values", "zzz", "--json")
+    assert result.code == 3
+    assert result.error["names"] == ["zzz"]
+    assert "There are b, w" in result.error["message"]

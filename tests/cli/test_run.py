@@ -186,7 +186,7 @@ def test_expect(model: str, sgtool: Tool) -> None:
     ("arguments", "code", "said"),
     [
         (["--fetch", "yy", "--feed", "x=[[1,2]]"], 3, "Did you mean 'y'"),
-        (["--fetch", "y:1", "--feed", "x=[[1,2]]"], 3, "1 outputs"),
+        (["--fetch", "y:1", "--feed", "x=[[1,2]]"], 3, "1 output."),
         (["--fetch", "y", "--feed", "xx=[[1,2]]"], 3, "xx"),
         (["--fetch", "y", "--feed", "x=[[1,2,3]]"], 5, "[?, 2]"),
         (["--fetch", "y", "--feed", 'x=[["a","b"]]'], 5, "float32"),
@@ -258,3 +258,25 @@ def test_an_op_that_nobody_implements(sgtool: Tool) -> None:
         result = sgtool("run", "g.pbtxt", "--fetch", name)
         assert result.code == 6
         assert "NobodyKnows" in result.err
+
+
+def test_only_wrong_names_are_in_the_error(linear: Path, sgtool: Tool) -> None:
+    result = sgtool("run", linear, "--json", "--fetch", "y", "--fetch", "nope", "--fetch", "loss:3")
+    assert result.code == 3
+    assert result.error["names"] == ["nope", "loss:3"]
+    assert "has 1 output." in result.error["message"]
+
+
+def test_a_wrong_feed_lists_the_placeholders(linear: Path, sgtool: Tool) -> None:
+    result = sgtool("run", linear, "--fetch", "y", "--feed", "nope=1")
+    assert result.code == 3
+    assert "The placeholders are: x, t." in result.err
+
+
+def test_overrides_are_for_specs(linear: Path, sgtool: Tool) -> None:
+    assert sgtool("build", linear, "--init", "model").code == 0
+    for name in ("model", "model.meta"):
+        result = sgtool("run", name, "--fetch", "w", "--set", "units=1")
+        assert result.code == 2
+        assert "--set" in result.err
+    assert sgtool("run", linear, "--fetch", "w", "--set", "units=1").code == 0

@@ -165,3 +165,41 @@ def test_a_graph_that_has_nothing_to_minimise(sgtool: Tool) -> None:
     result = sgtool("train", "m.meta", "--steps", "1")
     assert result.code == 2
     assert "--loss" in result.err
+
+
+def test_a_second_optimizer_of_the_same_kind(sgtool: Tool) -> None:
+    Path("m.py").write_text(
+        "def build(tf):\n"
+        "    w = tf.get_variable('w', [2])\n"
+        "    loss = tf.reduce_sum(w * w, name='loss')\n"
+        "    step = tf.train.AdamOptimizer().minimize(loss, name='go')\n"
+        "    tf.add_to_collection('train_op', step)\n"
+    )
+    assert sgtool("build", "m.py", "-o", "m.meta").code == 0
+    result = sgtool("train", "m.meta", "--loss", "loss", "--optimizer", "adam", "--steps", "1")
+    assert result.code == 2
+    assert "--train-op go" in result.err
+    assert "w/Adam" in result.err
+    assert sgtool("train", "m.meta", "--loss", "loss", "--optimizer", "momentum", "--steps", "1").code == 0
+    assert sgtool("train", "m.meta", "--train-op", "go", "--steps", "1").code == 0
+
+
+def test_what_was_done_now_and_in_all(model: str, sgtool: Tool) -> None:
+    assert sgtool("train", model, *FEEDS, "--steps", "7", "-o", "a").code == 0
+    result = sgtool("train", "a", *FEEDS, "--steps", "3", "-o", "b")
+    assert "10, 3 of them now (1.5 epochs)" in result.out
+    document = sgtool("train", "a", *FEEDS, "--epochs", "3", "--batch-size", "6", "--json").json
+    assert (document["steps"], document["ran"], document["epochs"]) == (40, 33, 3)
+
+
+def test_nothing_to_do(model: str, sgtool: Tool) -> None:
+    assert sgtool("train", model, *FEEDS, "--steps", "7", "-o", "a").code == 0
+    before = Path("a.index").stat().st_mtime_ns
+    result = sgtool("train", model, *FEEDS, "--resume", "--steps", "5", "-o", "a")
+    assert result.code == 0
+    assert "Already at step 7: nothing to do" in result.out
+    assert "steps/s" not in result.out
+    document = sgtool("train", model, *FEEDS, "--resume", "--steps", "5", "-o", "a", "--json").json
+    assert (document["steps"], document["ran"], document["epochs"]) == (7, 0, 0)
+    assert document["checkpoint"] == "a"
+    assert Path("a.index").stat().st_mtime_ns == before
