@@ -21,6 +21,7 @@ from . import (
     losses,
     math,
     nn,
+    not_yet,
     python_io,
     queue,
     random,
@@ -406,7 +407,7 @@ def __getattr__(name: str) -> _Any:
         from ..formats import protos
 
         return getattr(protos, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; sgtool may not have tf.{name} yet")
+    raise not_yet.missing(__name__, name)
 
 
 __all__ = [

@@ -8,10 +8,11 @@ Source: tensorflow/python/layers (r1.15), behaviour only.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import not_yet
 from .conditional import smart_cond
 from .convert import convert_to_tensor
 from .default import GraphKeys, add_to_collection
@@ -386,3 +387,9 @@ def batch_normalization(
             shaped(gamma.value() if gamma is not None else None),
             epsilon,
         )
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)

@@ -6,8 +6,9 @@ Source: tensorflow/python/ops/losses (r1.15), behaviour only.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from . import not_yet
 from .convert import convert_to_tensor
 from .default import GraphKeys, add_to_collection, get_collection, name_scope
 from .errors import InvalidValueError
@@ -228,3 +229,9 @@ def get_total_loss(
     if not found:
         raise InvalidValueError("There are no losses to sum up")
     return raw_ops.AddN(found, name=name)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)

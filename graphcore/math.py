@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from . import not_yet
 from .ops.linalg import matmul
 from .ops.math_binary import (
     add_n,
@@ -84,6 +87,12 @@ from .ops.reduction import (
     tf_cumprod as cumprod,
     tf_cumsum as cumsum,
 )
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)
+
 
 __all__ = [
     "abs", "acos", "acosh", "add", "add_n", "angle", "argmax", "argmin", "asin", "asinh", "atan", "atan2",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from . import not_yet
 from .ops.array_select import in_top_k, top_k
 from .ops.math_unary import sigmoid, tanh
 from .ops.nn import (
@@ -50,6 +53,12 @@ from .ops.nn_norm import (
 )
 from .ops.nn_pool import avg_pool, avg_pool2d, max_pool, max_pool2d, max_pool_with_argmax, pool
 from .ops.reduction import l2_loss
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)
+
 
 __all__ = [
     "atrous_conv2d", "avg_pool", "avg_pool2d", "batch_normalization", "bias_add", "conv1d", "conv2d",

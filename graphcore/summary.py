@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from . import not_yet
 from .default import GraphKeys, add_to_collections, get_collection, name_scope
 from .event_writer import FileWriter as FileWriter
 from .op import raw_ops
@@ -39,3 +40,9 @@ def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: st
     """All summaries of a collection in one; None where there are none."""
     found = get_collection(key, scope)
     return merge(found, name=name) if found else None
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)

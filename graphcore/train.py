@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..formats.event_file import read_events as summary_iterator
+from . import not_yet
 from .checkpoint_reader import NewCheckpointReader, list_variables, load_checkpoint, load_variable
 from .coordinator import Coordinator, LooperThread
 from .meta_graph import register_proto_function
@@ -50,7 +51,7 @@ _MESSAGES = frozenset(
 def __getattr__(name: str) -> Any:
     """The message class `tf.train.<name>`."""
     if name not in _MESSAGES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise not_yet.missing(__name__, name)
     from ..formats import protos
 
     return getattr(protos, name)

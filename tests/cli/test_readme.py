@@ -45,12 +45,14 @@ def plain(text: str) -> str:
 
 def test_the_tour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    commands = [(command, output) for command, output in shown() if output]
+    commands = [(command, output) for command, output in shown() if not any(sign in command for sign in "|<")]
     assert len(commands) >= 8
     for command, output in commands:
         # "..." at the end stands for the rest.
         head, dots, _ = plain(output).partition("\n...")
         came = plain(run(command))
+        if not output:
+            continue
         assert came.startswith(head) if dots else came == head, f"{command}\n{came}"
 
 
@@ -76,10 +78,9 @@ def _npy() -> bytes:
 def test_the_programs(tmp_path: Path) -> None:
     programs = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert len(programs) == 2
-    start = "import numpy as np\nfrom sgtool import graphcore as tf\n"
     for program in programs:
         done = subprocess.run(
-            [sys.executable, "-c", program if program.startswith(start) else start + program],
+            [sys.executable, "-c", program],
             cwd=tmp_path,
             env={**os.environ, "SGTOOL_MODEL": ""},
             capture_output=True,
