@@ -141,7 +141,7 @@ def to_array(feed: Feed, value: Any, dtype: np.dtype[Any], dims: Sequence[int | 
     text = dtype.kind == "O"
     wanted = "string" if text else dtype.name
     try:
-        array = _strings(value) if text else np.asarray(value)
+        array = _strings(value) if text else _regular(value)
         if not text and array.dtype != dtype:
             array = _cast(array, dtype)
     except (ValueError, TypeError, OverflowError) as error:
@@ -166,6 +166,16 @@ def to_array(feed: Feed, value: Any, dtype: np.dtype[Any], dims: Sequence[int | 
     return array
 
 
+def _regular(value: Any) -> Array:
+    """The array of numbers or nested lists."""
+    import numpy as np
+
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError("its lists have different lengths") from None
+
+
 def _cast(array: Array, dtype: np.dtype[Any]) -> Array:
     import numpy as np
 
@@ -173,6 +183,9 @@ def _cast(array: Array, dtype: np.dtype[Any]) -> Array:
         # JSON has no NaN and Infinity but as the strings that `run --json` writes.
         if dtype.kind not in "fc" and dtype.name not in ("bfloat16",):
             raise TypeError("it holds text or lists of different lengths")
+        words = [item for item in array.reshape(-1).tolist() if not _is_number(item)]
+        if words:
+            raise TypeError(f"it holds {words[0]!r}")
         return array.astype(np.float64).astype(dtype)
     if array.size == 0:
         return array.astype(dtype)
@@ -193,7 +206,7 @@ def _strings(value: Any) -> Array:
     """An object array of bytes out of a string, bytes, or nested lists or arrays of them."""
     import numpy as np
 
-    array = np.asarray(value)
+    array = _regular(value)
     if array.dtype.kind not in "SUO":
         raise TypeError(f'it holds {array.dtype.name}; strings are quoted: \'["a", "b"]\'')
     flat = [item.encode() if isinstance(item, str) else item for item in array.reshape(-1).tolist()]
@@ -248,15 +261,19 @@ def read_npy(data: bytes, what: str) -> Array:
     """
     import io
 
-    import numpy as np
+    from ..formats import sniff
+    from ..formats.npy import read_npy_header
 
-    try:
-        array: Array = np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise DataLossError(f"{what}: this is not an npy file with plain numbers: {error}") from error
-    if not isinstance(array, np.ndarray):
-        raise DataLossError(f"{what}: this is an npz archive where an npy file is expected.")
-    return array
+    if not data:
+        raise DataLossError(f"{what}: nothing is there, where an npy file is expected.")
+    if data[:6] != b"\x93NUMPY":
+        kind = sniff.describe(data[: sniff.HEAD], data[-sniff.HEAD :])
+        kind = "a zip or npz archive" if data[:2] == b"PK" else kind or f"something that begins with {data[:16]!r}"
+        raise DataLossError(f"{what}: this is {kind}, where an npy file is expected.", found=kind)
+    header = read_npy_header(io.BytesIO(data), len(data), what)
+    if isinstance(header, str):
+        raise DataLossError(f"{what}: {header}.")
+    return header.array(memoryview(data)[header.start :])
 
 
 def _read_npy(feed: Feed, path: Path, _: str | None) -> Any:
@@ -325,10 +342,10 @@ def _read_csv(feed: Feed, path: Path, _: str | None) -> Any:
         return np.array(rows, dtype=object)
 
 
-def _is_number(cell: str) -> bool:
+def _is_number(cell: Any) -> bool:
     try:
         float(cell)
-    except ValueError:
+    except (TypeError, ValueError):
         return False
     return True
 

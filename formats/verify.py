@@ -7,7 +7,6 @@ for it. What looks wrong about a file as a whole (its size, its bytes, its neigh
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -29,10 +28,6 @@ if TYPE_CHECKING:
 
 WITHOUT_CHECKSUMS = frozenset(("hdf5", "npy folder", "safetensors"))
 """Formats in which a changed number cannot be told from the right one."""
-
-
-_V1_SHARD = re.compile(r"(?P<prefix>.*)-(\d{5}|\?{5})-of-(?P<count>\d{5})", re.DOTALL)
-_MOST_SHARDS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +102,21 @@ def verify(path: files.Path) -> list[Verification]:
     name = files.location(path)
     if files.is_directory(name):
         return _verify_directory(name)
-    there, missing = _v1_shards(name)
+    from . import verify_incomplete
+
+    there, missing = verify_incomplete.v1_shards(name)
     if there and missing:  # before a file of several is taken for a checkpoint of its own
-        return [_verify_v1(name, there, missing)]
+        return [verify_incomplete.verify_v1(name, there, missing)]
     try:
         resolved = checkpoint_state.resolve_prefix(name)
     except MissingFileError:
-        if files.is_file(name):
-            return [_verify_v1(name, [name]) if _is_called_checkpoint(name) else _verify_file(name)]
-        orphan = _without_index(name)
-        if orphan is None:
+        prefix = verify_incomplete.prefix_of(name)
+        rest = verify_incomplete.pieces(prefix)
+        if rest is not None:
+            return [rest, *verify_incomplete.graph_beside(prefix)]
+        if not files.is_file(name):
             raise
-        return [orphan]
+        return [_verify_file(name)]
     return _verify_resolved(resolved)
 
 
@@ -170,12 +168,16 @@ def _verify_directory(name: str) -> list[Verification]:
         if files.is_file(f"{prefix}.index"):
             found += _verify_resolved(checkpoint_state.ResolvedCheckpoint(prefix, f"{prefix}.index", None))
         return found
+    from . import verify_incomplete
+
     bases = [one.removesuffix(".index") for one in files.list_directory(name) if one.endswith(".index")]
     found = []
     for base in bases:
         found += _verify_resolved(checkpoint_state.resolve_prefix(os.path.join(name, f"{base}.index")))
     for prefix in checkpoint_state.v1_checkpoints(name):
         found += _verify_resolved(checkpoint_state.resolve_prefix(prefix))
+    for rest in verify_incomplete.pieces_in(name, [one.path for one in found]):
+        found += [rest, *verify_incomplete.graph_beside(verify_incomplete.prefix_of(rest.path))]
     if not found:
         try:
             found = _verify_resolved(checkpoint_state.resolve_prefix(name))
@@ -210,59 +212,15 @@ def _verify_resolved(resolved: checkpoint_state.ResolvedCheckpoint) -> list[Veri
     """A checkpoint, and the graph beside it."""
     from .verify_bundle import verify_bundle
     from .verify_graph import verify_graph
+    from .verify_incomplete import verify_v1
 
     if resolved.version == 2:
         found = [verify_bundle(resolved.prefix)]
     else:
-        found = [_verify_v1(resolved.prefix, checkpoint_state.v1_files(resolved.prefix))]
+        found = [verify_v1(resolved.prefix, checkpoint_state.v1_files(resolved.prefix))]
     if resolved.meta is not None:
         found.append(verify_graph(resolved.meta))
     return found
-
-
-def _verify_v1(prefix: str, paths: list[str], missing: Iterable[str] = ()) -> Verification:
-    """The files that there are of a first-generation checkpoint."""
-    from .v1 import V1Checkpoint
-
-    found = Verification(prefix, "v1 checkpoint")
-    for path in missing:
-        why = f"{path} does not exist; the tensors and parts in it are lost."
-        found.damaged.append(Damage("", "missing", path, why))
-    _open_and_check(found, lambda: V1Checkpoint(prefix, paths))
-    folder, base = os.path.split(prefix)
-    found.notes += [
-        f"{one} is left over from a save or copy that did not finish."
-        for one in leftovers(folder, base.partition("-?")[0])
-    ]
-    return found
-
-
-def _v1_shards(name: str) -> tuple[list[str], list[str]]:
-    """Of a first-generation checkpoint in several files, by one of its names: those there, those not."""
-    match = _V1_SHARD.fullmatch(name)
-    if match is None or int(match["count"]) > _MOST_SHARDS:
-        return [], []
-    every = [f"{match['prefix']}-{at:05d}-of-{match['count']}" for at in range(int(match["count"]))]
-    there = [path for path in every if files.is_file(path)]
-    return there, [path for path in every if path not in there]
-
-
-def _is_called_checkpoint(name: str) -> bool:
-    """Whether a graph or a state file beside an unreadable file says that it is a checkpoint."""
-    try:
-        registry.detect(name)
-    except UnimplementedError:
-        pass
-    else:
-        return False
-    if files.is_file(f"{name}.meta"):
-        return True
-    try:
-        state = checkpoint_state.read_state(os.path.dirname(name))
-    except OpError:
-        return False
-    named = (state.model_checkpoint_path, *state.all_model_checkpoint_paths) if state else ()
-    return os.path.basename(name) in map(os.path.basename, named)
 
 
 def _verify_file(name: str) -> Verification:
@@ -283,7 +241,7 @@ def _verify_file(name: str) -> Verification:
 
 def _verify_store(name: str, format: Format) -> Verification:
     found = Verification(name, format.name)
-    _open_and_check(found, lambda: format.read(name))
+    check_entries(found, lambda: format.read(name))
     meta_graph = getattr(found.store, "meta_graph", None)
     if meta_graph:
         from .verify_graph import check_message
@@ -292,12 +250,12 @@ def _verify_store(name: str, format: Format) -> Verification:
     return found
 
 
-def _open_and_check(found: Verification, open_it: Any) -> None:
+def check_entries(found: Verification, open_it: Any) -> None:
     """A store without places of its own: each tensor is read, and the reader says what is wrong."""
     try:
         store: Mapping[str, Entry] = open_it()
     except (DataLossError, InvalidValueError) as error:
-        found.damaged.append(_of_error("", error, found.path))
+        found.damaged.append(damage_of("", error, found.path))
         if files.is_file(found.path):
             found.causes += causes_of(found.path)
         return
@@ -313,7 +271,7 @@ def _open_and_check(found: Verification, open_it: Any) -> None:
         except UnimplementedError as error:
             found.unread[name] = str(error)
         except (DataLossError, NotFoundError, InvalidValueError) as error:
-            found.damaged.append(_of_error(name, error, found.path))
+            found.damaged.append(damage_of(name, error, found.path))
         else:
             found.intact.append(name)
             found.nbytes += entry.nbytes
@@ -322,7 +280,8 @@ def _open_and_check(found: Verification, open_it: Any) -> None:
         found.causes += causes_of(found.path)
 
 
-def _of_error(name: str, error: OpError, path: str) -> Damage:
+def damage_of(name: str, error: OpError, path: str) -> Damage:
+    """What an error says about a tensor (or "" for a file), as a finding."""
     facts = error.fields
     kind = "checksum" if "stored" in facts else "structure"
     return Damage(
@@ -392,22 +351,3 @@ def _as_text(path: str, size: int, expected: int | None) -> str:
 
 def _count(path: str, size: int, byte: bytes) -> int:
     return sum(files.read_range(path, at, _CHUNK).count(byte) for at in range(0, size, _CHUNK))
-
-
-def _without_index(prefix: str) -> Verification | None:
-    """A checkpoint of which only data files are there."""
-    folder, base = os.path.split(prefix)
-    if not files.is_directory(folder or "."):
-        return None
-    names = [one for one in files.list_directory(folder or ".") if one.startswith(f"{base}.data-")]
-    left = leftovers(folder, base)
-    if not base or not (names or left):
-        return None
-    index = f"{prefix}.index"
-    why = f"{index} does not exist; without it nothing says what is in {', '.join(names) or 'what is left'}."
-    found = Verification(prefix, "checkpoint", damaged=[Damage("", "missing", index, why)])
-    if left:
-        found.causes.append(
-            f"A save did not finish: {', '.join(left)} {'is' if len(left) == 1 else 'are'} left over."
-        )
-    return found

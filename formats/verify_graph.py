@@ -17,6 +17,7 @@ from .errors import (
 )
 from .graph_facts import output_rows
 from .graph_file import GraphFile, decode_graph, read_graph
+from .saved_variables import SavedVariable, saved_variables
 from .tensor_proto import to_array
 from .verify import Damage, Verification, causes_of
 
@@ -40,6 +41,8 @@ def verify_graph(path: str) -> Verification:
     found.path = graph.path
     _check(graph, graph.path, found)
     _check_assets(graph, found)
+    if graph.kind == "saved_model":
+        _check_variables(graph, found)
     if found.whole and graph.kind == "meta_graph_def":
         found.meta_graph = protos.encode(graph.message)
     return found
@@ -58,6 +61,21 @@ def _check_assets(graph: GraphFile, found: Verification) -> None:
                 found.damaged.append(Damage("", "missing", asset, why))
             else:
                 found.notes.append(why)
+
+
+def _check_variables(graph: GraphFile, found: Verification) -> None:
+    """A SavedModel whose graph restores variables has their values beside it."""
+    index = os.path.join(os.path.dirname(graph.path), "variables", "variables.index")
+    if files.is_file(index):
+        return
+    keys: dict[str, SavedVariable] = {}
+    for meta in graph.meta_graphs:
+        if meta.saver_def.restore_op_name:  # without one its variables are made anew in every process
+            keys |= saved_variables(meta.graph_def, meta.saver_def)
+    if keys:
+        what = "variable" if len(keys) == 1 else "variables"
+        why = f"{index} does not exist: the values of {len(keys)} {what} are lost ({_listed(list(keys))})."
+        found.damaged.append(Damage("", "missing", index, why))
 
 
 def check_message(data: bytes, where: str, found: Verification) -> None:

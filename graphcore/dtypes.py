@@ -236,4 +236,5 @@ def as_dtype(value: Any) -> DType:
     try:
         return _BY_NUMBER[table.from_numpy(value).number]
     except (TypeError, ValueError) as error:
-        raise InvalidTypeError(f"Cannot convert value {value!r} to a TensorFlow DType.") from error
+        hint = did_you_mean(value, table.BY_NAME) if isinstance(value, str) else ""
+        raise InvalidTypeError(f"Cannot convert value {value!r} to a TensorFlow DType.{hint}") from error
