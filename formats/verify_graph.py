@@ -138,7 +138,8 @@ def _check_outputs(meta: Any, nodes: dict[str, Any], where: str, found: Verifica
                 continue
             count = len(output_rows(given, op_defs[given.op]))
             if int(index) >= count:
-                why = f"Node '{node.name}' ({node.op}) takes {source}, but {given.op} has {count} outputs."
+                have = f"{given.op} has {count} output{'' if count == 1 else 's'}"
+                why = f"Node '{node.name}' ({node.op}) takes {source}, but {have}."
                 found.damaged.append(Damage(node.name, "structure", where, why))
 
 

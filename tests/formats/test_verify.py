@@ -288,6 +288,59 @@ def test_first_generation_that_is_cut_off_or_incomplete(tmp_path: Path) -> None:
         assert [(one.kind, one.path) for one in found.damaged] == [("missing", str(missing))]
 
 
+def write_meta(path: Path) -> None:
+    graph_file.write_graph(path, node_graph(lambda meta: None))
+
+
+def forms_agree(kind: str, gone: Path, *paths: Path) -> None:
+    """Whichever path names an incomplete checkpoint, the same file of it is told, and its graph is whole."""
+    for path in paths:
+        rest, graph = verify(path)
+        assert ([(one.kind, one.path) for one in rest.damaged], graph.whole) == ([(kind, str(gone))], True)
+
+
+def test_a_graph_beside_an_incomplete_checkpoint_of_the_first_generation(tmp_path: Path) -> None:
+    data = (GOLDEN / "slices_v1").read_bytes()
+    write_meta(tmp_path / "s.meta")
+    second = tmp_path / "s-00001-of-00002"
+    (tmp_path / "s-00000-of-00002").write_bytes(data)
+    forms_agree("missing", second, tmp_path / "s.meta", tmp_path / "s", tmp_path)
+    second.write_bytes(data[:100])
+    forms_agree("structure", second, tmp_path / "s.meta", tmp_path / "s", tmp_path)
+    assert verify(tmp_path / "s")[0].intact
+    second.unlink()
+    (tmp_path / "s-00000-of-00002").rename(tmp_path / "s")
+    os.truncate(tmp_path / "s", 128)
+    forms_agree("structure", tmp_path / "s", tmp_path / "s.meta", tmp_path / "s")
+
+
+def test_a_graph_beside_data_without_an_index(prefix: Path, tmp_path: Path) -> None:
+    write_meta(tmp_path / "m.meta")
+    assert all(one.whole for one in verify(tmp_path / "m.meta"))
+    Path(f"{prefix}.index").unlink()
+    index = tmp_path / "m.index"
+    forms_agree("missing", index, tmp_path / "m.meta", tmp_path / "m", data_of(prefix), tmp_path)
+    data_of(prefix).unlink()
+    assert check(tmp_path / "m.meta").whole  # a graph alone lacks nothing
+
+
+def test_the_variables_of_a_saved_model_are_gone(tmp_path: Path) -> None:
+    def add_variable(meta: Any) -> None:
+        meta.graph_def.node.add(name="w", op="VariableV2").attr["dtype"].type = 1
+        meta.graph_def.node.add(name="restore", op="NoOp")
+        meta.saver_def.restore_op_name = "restore"
+
+    model = protos.SavedModel(saved_model_schema_version=1)
+    model.meta_graphs.add().CopyFrom(node_graph(add_variable))
+    graph_file.write_graph(tmp_path / "saved_model.pb", model)
+    index = tmp_path / "variables" / "variables.index"
+    for path in (tmp_path, tmp_path / "saved_model.pb"):
+        assert [(one.kind, one.path) for one in check(path).damaged] == [("missing", str(index))]
+    index.parent.mkdir()
+    write_bundle(tmp_path / "variables" / "variables", [entry_of("w", np.float32(1))])
+    assert all(one.whole for one in verify(tmp_path))
+
+
 def node_graph(change: Callable[[Any], None]) -> Any:
     meta = protos.MetaGraphDef()
     graph = meta.graph_def
@@ -318,7 +371,7 @@ def node_graph(change: Callable[[Any], None]) -> Any:
                     type_attr="dtype"
                 ),
             ),
-            "Node 'y' (Identity) takes x:1, but Placeholder has 1 outputs.",
+            "Node 'y' (Identity) takes x:1, but Placeholder has 1 output.",
         ),
         (lambda meta: meta.graph_def.node[2].attr.clear(), "The constant 'c' has no value."),
         (

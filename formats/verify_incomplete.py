@@ -1,0 +1,152 @@
+"""Checkpoints of which files are missing or cut off: found by what is left of them, and told as damage."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+
+from . import checkpoint_state, files, registry
+from .errors import DataLossError, InvalidValueError, MissingFileError, OpError, UnimplementedError
+from .leftovers import leftovers
+from .v1 import V1Checkpoint
+from .verify import Damage, Verification, causes_of, check_entries, damage_of
+
+_V1_SHARD = re.compile(r"(?P<prefix>.*)-(\d{5}|\?{5})-of-(?P<count>\d{5})", re.DOTALL)
+_PIECE = re.compile(r"(?P<prefix>.*?)(\.meta|\.index|\.data-\d{5}-of-\d{5})", re.DOTALL)
+_MOST_SHARDS = 10_000
+
+
+def prefix_of(name: str) -> str:
+    """The prefix that a file of a checkpoint has by its name; another name as it is."""
+    match = _PIECE.fullmatch(name) or _V1_SHARD.fullmatch(name)
+    return match["prefix"] if match else name
+
+
+def pieces(prefix: str) -> Verification | None:
+    """What is left of a checkpoint that cannot be opened by its prefix; None if there is nothing.
+
+    Checkpoints with an index are not looked at: what those lack is told by what reads them.
+    """
+    folder = os.path.dirname(prefix)
+    if not os.path.basename(prefix) or not files.is_directory(folder or "."):
+        return None
+    there, missing = _shards_of(prefix)
+    if there:
+        count = len(there) + len(missing)
+        return verify_v1(f"{prefix}-?????-of-{count:05d}", there, missing)
+    if files.is_file(prefix):
+        return verify_v1(prefix, [prefix]) if _is_called_checkpoint(prefix) else None
+    return _without_index(prefix)
+
+
+def pieces_in(directory: str, known: Iterable[str]) -> list[Verification]:
+    """As `pieces`, of every checkpoint of which a directory has files.
+
+    Args:
+        directory: Where to look.
+        known: Prefixes (or patterns) that were checked already.
+    """
+    done = {prefix_of(path) for path in known}
+    found = []
+    for name in files.list_directory(directory or "."):
+        if not (_PIECE.fullmatch(name) or _V1_SHARD.fullmatch(name)):
+            continue
+        prefix = prefix_of(os.path.join(directory, name))
+        if prefix not in done:
+            done.add(prefix)
+            one = pieces(prefix)
+            found += [one] if one else []
+    return found
+
+
+def verify_v1(prefix: str, paths: list[str], missing: Iterable[str] = ()) -> Verification:
+    """The files that there are of a first-generation checkpoint, those that cannot be opened told apart."""
+    found = Verification(prefix, "v1 checkpoint")
+    for path in missing:
+        why = f"{path} does not exist; the tensors and parts in it are lost."
+        found.damaged.append(Damage("", "missing", path, why))
+    good = []
+    for path in paths:
+        try:
+            V1Checkpoint(path, [path])
+        except (DataLossError, InvalidValueError) as error:
+            found.damaged.append(damage_of("", error, path))
+            found.causes += causes_of(path)
+        else:
+            good.append(path)
+    if good:
+        check_entries(found, lambda: V1Checkpoint(prefix, good))
+    folder, base = os.path.split(prefix)
+    found.notes += [
+        f"{one} is left over from a save or copy that did not finish."
+        for one in leftovers(folder, base.partition("-?")[0])
+    ]
+    return found
+
+
+def v1_shards(name: str) -> tuple[list[str], list[str]]:
+    """Of a first-generation checkpoint in several files, by one of its names: those there, those not."""
+    match = _V1_SHARD.fullmatch(name)
+    if match is None or int(match["count"]) > _MOST_SHARDS:
+        return [], []
+    every = [f"{match['prefix']}-{at:05d}-of-{match['count']}" for at in range(int(match["count"]))]
+    there = [path for path in every if files.is_file(path)]
+    return there, [path for path in every if path not in there]
+
+
+def _shards_of(prefix: str) -> tuple[list[str], list[str]]:
+    """As `v1_shards`, by the prefix."""
+    folder, base = os.path.split(prefix)
+    for name in files.list_directory(folder or "."):
+        match = _V1_SHARD.fullmatch(name)
+        if match and match["prefix"] == base:
+            return v1_shards(os.path.join(folder, name))
+    return [], []
+
+
+def _is_called_checkpoint(name: str) -> bool:
+    """Whether a graph or a state file beside an unreadable file says that it is a checkpoint."""
+    try:
+        registry.detect(name)
+    except UnimplementedError:
+        pass
+    else:
+        return False
+    if files.is_file(f"{name}.meta"):
+        return True
+    try:
+        state = checkpoint_state.read_state(os.path.dirname(name))
+    except OpError:
+        return False
+    named = (state.model_checkpoint_path, *state.all_model_checkpoint_paths) if state else ()
+    return os.path.basename(name) in map(os.path.basename, named)
+
+
+def _without_index(prefix: str) -> Verification | None:
+    """A checkpoint of which only data files are there."""
+    folder, base = os.path.split(prefix)
+    if files.is_file(f"{prefix}.index"):
+        return None
+    names = [one for one in files.list_directory(folder or ".") if one.startswith(f"{base}.data-")]
+    left = leftovers(folder, base)
+    if not (names or left):
+        return None
+    index = f"{prefix}.index"
+    why = f"{index} does not exist; without it nothing says what is in {', '.join(names) or 'what is left'}."
+    found = Verification(prefix, "checkpoint", damaged=[Damage("", "missing", index, why)])
+    if left:
+        found.causes.append(
+            f"A save did not finish: {', '.join(left)} {'is' if len(left) == 1 else 'are'} left over."
+        )
+    return found
+
+
+def graph_beside(prefix: str) -> list[Verification]:
+    """The graph beside a checkpoint, checked, if there is one."""
+    from .verify_graph import verify_graph
+
+    try:
+        return [verify_graph(f"{prefix}.meta")]
+    except MissingFileError:
+        return []
