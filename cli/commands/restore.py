@@ -66,8 +66,9 @@ def command(
       sgtool restore model.meta trained -o averaged --ema --partial
       sgtool restore model.meta weights.h5 --dry-run
 
-    --json gives {"output", "restored", "averaged" (by --ema), "missing", "near": {missing: [names in
-    STORE, those of its shape first]}, "unused", "mismatched": [{"name", "model", "store", "cast"}]}.
+    --json gives {"output" (null with --dry-run), "restored", "averaged" (by --ema), "missing", "near":
+    {missing: [names in STORE, those of its shape first]}, "unused", "mismatched": [{"name", "model",
+    "store", "cast"}]}.
     """
     from ...formats import registry
     from .. import models
@@ -83,7 +84,7 @@ def command(
     found = matching.match(wanted, given, cast=cast, ema=ema)
     report = _document(found, given)
     problem = _problem(report, found, partial, store)
-    document = {"output": output, **report}
+    document = {"output": None if dry_run else output, **report}
     if dry_run:
         _show(document, as_json)
         if problem:

@@ -138,7 +138,9 @@ def test_cast_converts_and_refuses_what_would_change(model: str, sgtool: Tool) -
 def test_dry_run_writes_nothing(model: str, sgtool: Tool) -> None:
     store("w.h5", VALUES)
     before = sorted(Path().iterdir())
-    assert sgtool("restore", model, "w.h5", "-o", "r", "--dry-run").code == 0
+    result = sgtool("restore", model, "w.h5", "-o", "r", "--dry-run")
+    assert (result.code, "Wrote" in result.out) == (0, False)
+    assert sgtool("restore", model, "w.h5", "-o", "r", "--dry-run", "--json").json["output"] is None
     assert sgtool("restore", model, "w.h5", "--dry-run", "--map", "net/w=net/v").code == 5
     assert sorted(Path().iterdir()) == before
     assert sgtool("restore", model, "w.h5").code == 2
