@@ -136,8 +136,6 @@ def to_array(feed: Feed, value: Any, dtype: np.dtype[Any], dims: Sequence[int | 
     Raises:
         InvalidValueError: Ragged lists, a value that does not fit the dtype, or another shape.
     """
-    import numpy as np
-
     text = dtype.kind == "O"
     wanted = "string" if text else dtype.name
     try:
@@ -268,7 +266,11 @@ def read_npy(data: bytes, what: str) -> Array:
         raise DataLossError(f"{what}: nothing is there, where an npy file is expected.")
     if data[:6] != b"\x93NUMPY":
         kind = sniff.describe(data[: sniff.HEAD], data[-sniff.HEAD :])
-        kind = "a zip or npz archive" if data[:2] == b"PK" else kind or f"something that begins with {data[:16]!r}"
+        kind = (
+            "a zip or npz archive"
+            if data[:2] == b"PK"
+            else kind or f"something that begins with {data[:16]!r}"
+        )
         raise DataLossError(f"{what}: this is {kind}, where an npy file is expected.", found=kind)
     header = read_npy_header(io.BytesIO(data), len(data), what)
     if isinstance(header, str):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..formats import dtypes as table
+from ..formats.errors import did_you_mean
 from .errors import InvalidTypeError
 
 

@@ -127,7 +127,7 @@ def at_operation(error: Exception, operation: Operation, inputs: tuple[Any, ...]
         kind = ResourceExhaustedError if isinstance(error, MemoryError) else InvalidArgumentError
         text, fields = _describe(error, inputs), {}
     shapes = ", ".join(
-        f"{'string' if value.dtype.kind in 'OSU' else value.dtype}{list(value.shape)}"
+        f"{'string' if getattr(value.dtype, 'kind', '') in tuple('OSU') else value.dtype}{list(value.shape)}"
         for value in inputs
         if hasattr(value, "shape") and hasattr(value, "dtype")
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any as _Any
 
 from ..formats.event_file import read_events as summary_iterator
 from . import not_yet
@@ -48,7 +48,7 @@ _MESSAGES = frozenset(
 )
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     """The message class `tf.train.<name>`."""
     if name not in _MESSAGES:
         raise not_yet.missing(__name__, name)

@@ -93,3 +93,11 @@ def test_usage(linear: Path, sgtool: Tool) -> None:
     assert sgtool("build", linear).code == 2
     assert sgtool("build", "missing.yaml", "-o", "m.meta").code == 3
     assert sgtool("build", "missing.py", "-o", "m.meta").code == 3
+
+
+def test_a_wrong_dtype_gets_the_nearest(sgtool: Tool) -> None:
+    Path("m.yaml").write_text("inputs:\n  x: {dtype: float33, shape: [2]}\n")
+    result = sgtool("build", "m.yaml", "-o", "m.meta")
+    assert result.code == 5
+    assert "line 2" in result.err
+    assert "Did you mean 'float32'" in result.err

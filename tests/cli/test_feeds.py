@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -209,3 +210,57 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(buffer))
     with click.Context(click.Command("x")):
         np.testing.assert_array_equal(feeds.load(one("x=-")), np.arange(3))
+
+
+def _npy(array: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=True)
+    return buffer.getvalue()
+
+
+NPY = _npy(np.ones((2, 2), np.float32))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "nothing is there"),
+        (b"hello", "begins with b'hello'"),
+        (b"PK\x03\x04 cut short", "zip or npz archive"),
+        (NPY[:-4], "but holds 12"),
+        (NPY + b"more", "but holds 20"),
+        (_npy(np.array([None, {}])), "pickled Python objects, which are not read"),
+        (b'{"a": 1}', "a JSON document"),
+    ],
+)
+def test_what_is_no_npy_is_told_in_our_words(data: bytes, said: str) -> None:
+    with pytest.raises(DataLossError, match="standard input") as caught:
+        feeds.read_npy(data, "--feed x:0=- (standard input)")
+    assert said in str(caught.value)
+    assert "allow_pickle" not in str(caught.value)
+
+
+def test_npy_files_of_every_layout() -> None:
+    for array in (
+        np.ones((2, 3)),
+        np.asfortranarray(np.arange(6).reshape(2, 3)),
+        np.array(True),
+        np.zeros((0, 2)),
+    ):
+        got = feeds.read_npy(_npy(array), "x")
+        assert got.dtype == array.dtype
+        np.testing.assert_array_equal(got, array)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[1,2],[3]]", "this is no float32 array: its lists have different lengths."),
+        ('[["a",2]]', "this is no float32 array: it holds 'a'."),
+    ],
+)
+def test_values_that_are_no_array(text: str, said: str) -> None:
+    feed = feeds.Feed("x:0", text)
+    with pytest.raises(InvalidValueError) as caught:
+        feeds.to_array(feed, feeds.load(feed), np.dtype(np.float32), None)
+    assert str(caught.value).endswith(said)

@@ -280,3 +280,12 @@ def test_overrides_are_for_specs(linear: Path, sgtool: Tool) -> None:
         assert result.code == 2
         assert "--set" in result.err
     assert sgtool("run", linear, "--fetch", "w", "--set", "units=1").code == 0
+
+
+def test_string_inputs_are_called_so(sgtool: Tool) -> None:
+    Path("s.py").write_text(
+        "def build(tf):\n    tf.string_to_number(tf.placeholder(tf.string, name='s'), name='n')\n"
+    )
+    result = sgtool("run", "s.py", "--fetch", "n", "--feed", 's=["a"]')
+    assert result.code == 7
+    assert "inputs: string[1]" in result.err
