@@ -69,8 +69,9 @@ class GraphFacts:
         nodes: Number of nodes.
         inputs: Placeholders that something but a saver consumes, as `{"name", "dtype", "shape"}`; with
             `"optional": True` where there is a default, `"needed": False` where no output needs it.
-        outputs: Tensors that look like results (nothing but gradients, savers and summaries consumes
-            them), as inputs, with `"needs"`: the names of the inputs it depends on.
+        outputs: Tensors that the file calls results, then those that look like it (nothing but gradients,
+            savers and summaries consumes them), as inputs, with `"needs"`: the names of the inputs it
+            depends on.
         variables: Nodes that are variables, by name.
         constants: `{"nodes", "elements", "bytes"}` of all Const nodes.
         devices: How many nodes are placed on each device, most first.
@@ -86,7 +87,10 @@ class GraphFacts:
 
 
 def graph_facts(
-    graph_def: Any, op_defs: Mapping[str, Any] | None = None, saver_nodes: Iterable[str] = ()
+    graph_def: Any,
+    op_defs: Mapping[str, Any] | None = None,
+    saver_nodes: Iterable[str] = (),
+    results: Iterable[str] = (),
 ) -> GraphFacts:
     """The facts about a GraphDef.
 
@@ -94,6 +98,7 @@ def graph_facts(
         graph_def: The message.
         op_defs: OpDefs by op name, as far as the file has them.
         saver_nodes: Nodes that are known to belong to a saver, besides those that look so.
+        results: Tensors that the file calls results (in signatures); those that do not exist are left out.
     """
     op_defs = op_defs or {}
     nodes = list(graph_def.node)
@@ -115,7 +120,10 @@ def graph_facts(
     for name, op, _, node in described:
         if op in PLACEHOLDER_OPS and name in consumed_by_anything and name not in auxiliary:
             facts.inputs.append(_input(node, producer))
-    facts.outputs = _outputs(described, auxiliary, consumed, facts.variables, op_defs)
+    facts.outputs = _named_results(results, nodes, op_defs)
+    told = {row["name"] for row in facts.outputs}
+    guessed = _outputs(described, auxiliary, consumed, facts.variables, op_defs)
+    facts.outputs += [row for row in guessed if row["name"] not in told]
     _connect(described, facts)
     facts.devices = dict(Counter(node.device for node in nodes if node.device).most_common())
     facts.constants = _constants(node for _, op, _, node in described if op == "Const")
@@ -224,6 +232,20 @@ def _input(node: Any, producer: int) -> dict[str, Any]:
     number = node.attr["dtype"].type if "dtype" in node.attr else 0
     optional = {"optional": True} if node.op == "PlaceholderWithDefault" else {}
     return {"name": f"{node.name}:0", "dtype": dtype_name(number), "shape": shape, **optional}
+
+
+def _named_results(
+    results: Iterable[str], nodes: Iterable[Any], op_defs: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    wanted = list(dict.fromkeys(results))
+    heads = {name.rpartition(":")[0] for name in wanted}
+    rows = {
+        row["name"]: row
+        for node in nodes
+        if node.name in heads
+        for row in output_rows(node, op_defs.get(node.op))
+    }
+    return [rows[name] for name in wanted if name in rows]
 
 
 def _outputs(

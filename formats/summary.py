@@ -228,7 +228,7 @@ def _of_graph(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None
     op_defs = (
         {op.name: op for op in meta_graph.meta_info_def.stripped_op_list.op} if meta_graph is not None else {}
     )
-    facts = graph_facts(graph_def, op_defs, _saver_nodes(meta_graph))
+    facts = graph_facts(graph_def, op_defs, _saver_nodes(meta_graph), _results(meta_graph))
     rows = variable_rows(facts, graph_def, meta_graph, store)
     summary: Summary = {"producer": _producer(graph_def, meta_graph, store), "variables": rows}
     summary |= {"inputs": facts.inputs, "outputs": facts.outputs}
@@ -265,6 +265,19 @@ def _saver_nodes(meta_graph: Any) -> list[str]:
     saver = meta_graph.saver_def
     names = (saver.filename_tensor_name, saver.save_tensor_name, saver.restore_op_name)
     return [name.partition(":")[0] for name in names if name]
+
+
+def _results(meta_graph: Any) -> list[str]:
+    """The tensors that signatures and the collection `outputs` name as results."""
+    if meta_graph is None:
+        return []
+    names: list[Any] = []
+    if "outputs" in meta_graph.collection_def:
+        names += meta_graph.collection_def["outputs"].node_list.value
+    for _, signature in sorted(session_bundle.signature_defs(meta_graph).items()):
+        infos = [_tensor_info(one)["name"] for _, one in sorted(signature.outputs.items())]
+        names += [name for info in infos for name in ([info] if isinstance(info, str) else info)]
+    return names
 
 
 def _producer(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None) -> dict[str, Any]:

@@ -57,7 +57,8 @@ def command(
       sgtool inspect weights.h5 --values dense/kernel
       sgtool inspect --json | jq -r '.variables[].name'
 
-    Inputs and outputs are guesses from the nodes; of each output it is told which inputs it needs.
+    Outputs are those of signatures and of the collection `outputs`, then, as the inputs, guesses from the
+    nodes; of each output it is told which inputs it needs.
     Optimizer slots stand apart, by the graph's Apply operations or by their names. "Not in the op
     list" compares with the list that the file itself carries.
 

@@ -320,3 +320,28 @@ def test_unknown_values_say_what_there_is(linear: Path, sgtool: Tool) -> None:
     assert result.code == 3
     assert result.error["names"] == ["zzz"]
     assert "There are b, w" in result.error["message"]
+
+
+RESULTS = """
+def build(tf):
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    middle = tf.nn.relu(x, name="middle")
+    tf.add_to_collection("outputs", middle)
+    tf.reduce_sum(middle, name="end")
+"""
+
+
+def test_what_the_file_calls_results_are_outputs(sgtool: Tool) -> None:
+    Path("m.py").write_text(RESULTS)
+    assert sgtool("build", "m.py", "-o", "m.meta").code == 0
+    rows = sgtool("inspect", "m.meta", "--json").json["outputs"]
+    assert [row["name"] for row in rows] == ["middle:0", "end:0"]
+    assert rows[0] == {"name": "middle:0", "dtype": "float32", "shape": [None, 2], "needs": ["x:0"]}
+    meta = protos.parse(protos.MetaGraphDef, Path("m.meta").read_bytes(), "m.meta")
+    del meta.collection_def["outputs"]
+    signature = meta.signature_def["serve"]
+    signature.outputs["gone"].name = "gone:0"
+    signature.outputs["y"].name = "middle:0"
+    Path("signed.meta").write_bytes(meta.SerializeToString())
+    rows = sgtool("inspect", "signed.meta", "--json").json["outputs"]
+    assert [row["name"] for row in rows] == ["middle:0", "end:0"]
