@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import dtypes, files
 from .entry import Entry
-from .errors import InvalidTypeError, MissingFileError
+from .errors import DataLossError, InvalidTypeError, MissingFileError
 from .npy import read_npy_header
 from .registry import Format
 from .store import Store
@@ -44,15 +44,22 @@ class NpyFolder(Store):
         skipped: Arrays that are not tensors, and why.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, lenient: bool = False) -> None:
         self.path = self.where = path
         self.skipped = {}
+        self.damaged = {}
         entries = {}
         for name in _names(path, "", _DEPTH):
-            entry = self._entry(name.removesuffix(_SUFFIX), os.path.join(path, name))
+            try:
+                entry = self._entry(name.removesuffix(_SUFFIX), os.path.join(path, name))
+            except DataLossError as error:
+                if not lenient:
+                    raise
+                self.damaged[name.removesuffix(_SUFFIX)] = error
+                continue
             if entry is not None:
                 entries[entry.name] = entry
-        if not entries and not self.skipped:
+        if not entries and not self.skipped and not self.damaged:
             raise MissingFileError(f"{path} holds no {_SUFFIX} file.", path=path)
         self._entries = dict(sorted(entries.items()))
 
@@ -98,4 +105,5 @@ FORMAT = Format(
     read=open_npy_folder,
     write=None,
     matches_directory=is_npy_folder,
+    read_damaged=lambda path: NpyFolder(files.location(path), lenient=True),
 )

@@ -65,32 +65,76 @@ class NpzStore(Store):
         skipped: Members that are not tensors, and why.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, lenient: bool = False) -> None:
         self.path = self.where = path
         self.skipped = {}
+        self.damaged = {}
         self.meta_graph: bytes | None = None
         entries: dict[str, Entry] = {}
         with _zip_errors(path):
             self._stream = files.open_binary(path)
-            self._zip = zipfile.ZipFile(self._stream)
-            self._check_count()
+            self._zip = self._open_damaged() if lenient else zipfile.ZipFile(self._stream)
+            if not lenient:
+                self._check_count()
             manifest = self._read_manifest()
             for info in self._zip.infolist():
                 if info.filename == _META_GRAPH:
-                    self.meta_graph = self._zip.read(info)
+                    self.meta_graph = self._read_graph(info, lenient)
                 elif info.filename != _MANIFEST:
-                    entry = self._entry(info, manifest.pop(info.filename, None))
+                    row = manifest.pop(info.filename, None)
+                    entry = self._entry_or_damage(info, row) if lenient else self._entry(info, row)
                     if entry is not None:
                         if entry.name in entries:
                             raise DataLossError(
                                 f"{path} is damaged: '{entry.name}' is in it twice.", path=path
                             )
                         entries[entry.name] = entry
-        if manifest:
+        if manifest and not lenient:
             raise DataLossError(
                 f"{path} is damaged: members that it lists are missing:{bullets(sorted(manifest))}"
             )
+        for member, row in manifest.items():
+            why = f"{path} is damaged: the member {member} is missing."
+            self.damaged.setdefault(str(row["name"]), DataLossError(why, path=path, member=member))
         self._entries = dict(sorted(entries.items()))
+
+    def _open_damaged(self) -> zipfile.ZipFile:
+        """The archive, or where its directory is lost the members that are there whole."""
+        try:
+            return zipfile.ZipFile(self._stream)
+        except zipfile.BadZipFile:
+            from .zip_repair import open_without_directory
+        archive, cut = open_without_directory(self._stream, files.file_size(self.path))
+        for member in cut:
+            why = f"{self.path} is damaged: the end of the member {member} is missing, and all after it."
+            name = member.removesuffix(".npy")
+            self.damaged[name] = DataLossError(why, path=self.path, member=member)
+        return archive
+
+    def _read_graph(self, info: zipfile.ZipInfo, lenient: bool) -> bytes | None:
+        try:
+            with _zip_errors(self.path, info.filename):
+                return self._zip.read(info)
+        except DataLossError as error:
+            if not lenient:
+                raise
+            self.damaged[info.filename] = error
+            return None
+
+    def _entry_or_damage(self, info: zipfile.ZipInfo, row: dict[str, Any] | None) -> Entry | None:
+        name = str(row["name"]) if row is not None else info.filename.removesuffix(".npy")
+        try:
+            with _zip_errors(self.path, info.filename):
+                if row is None and (info.filename.startswith(_FOLDER) or info.filename.endswith(".raw")):
+                    raise DataLossError(
+                        f"{self.path} is damaged: {_MANIFEST}, which says what {info.filename} is, is lost.",
+                        path=self.path,
+                        member=info.filename,
+                    )
+                return self._entry(info, row)
+        except DataLossError as error:
+            self.damaged[name] = error
+            return None
 
     def __del__(self) -> None:
         # zipfile leaves a stream that it was handed open; entries keep the store, so none needs it now.
@@ -288,5 +332,11 @@ def _matches(head: bytes, tail: bytes, path: str) -> bool:
 
 
 FORMAT = Format(
-    name="npz", suffixes=(".npz",), matches=_matches, kind="store", read=open_npz, write=write_npz
+    name="npz",
+    suffixes=(".npz",),
+    matches=_matches,
+    kind="store",
+    read=open_npz,
+    write=write_npz,
+    read_damaged=lambda path: NpzStore(files.location(path), lenient=True),
 )

@@ -35,6 +35,8 @@ class Format:
         read: `read(path)`.
         write: `write(path, message)` for a graph, `write(path, entries, meta_graph=None)` for a
             store, or None.
+        read_damaged: As `read`, of a damaged store: what can be opened; its attribute `damaged` has the
+            error of each tensor that cannot. None where one damaged part loses all.
         matches_directory: Whether a directory (its path) is one; None for formats that are files.
     """
 
@@ -45,6 +47,7 @@ class Format:
     read: Callable[..., Any]
     write: Callable[..., Any] | None
     matches_directory: Callable[[str], bool] | None = None
+    read_damaged: Callable[..., Any] | None = None
 
 
 @cache

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import math
 import os
 import tempfile
@@ -73,17 +74,26 @@ class SafetensorsStore(Store):
         skipped: Tensors of dtypes that TensorFlow does not have.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, lenient: bool = False) -> None:
         self.path = self.where = path
         self.skipped = {}
+        self.damaged = {}
         self.meta_graph: bytes | None = None
         content = files.open_content(path)
         start = _LENGTH + int.from_bytes(content.bytes(0, _LENGTH), "little")
         entries: dict[str, Entry] = {}
-        metadata, rows = _header(path, content, start)
+        metadata, rows = (_cut_header if lenient else _header)(path, content, start)
         for name, stored, shape, size in rows:
             if stored not in _DTYPES:
                 self.skipped[name] = f"it is of dtype {stored}, which TensorFlow does not have"
+            elif start + size > content.size:
+                self.damaged[name] = DataLossError(
+                    f"'{name}' in {path} is damaged: its bytes are {start} to {start + size}, but the file "
+                    f"ends at {content.size}.",
+                    path=path,
+                    offset=start,
+                    size=size,
+                )
             else:
                 entries[name] = _entry(path, content, name, dtypes.from_name(_DTYPES[stored]), shape, start)
             start += size
@@ -126,6 +136,29 @@ def _header(
                 f"{path} is damaged or not a safetensors file: {error}.", path=path
             ) from error
     return metadata, [(name, dtype, shape, _size(dtype, shape)) for name, dtype, shape, _ in rows]
+
+
+def _cut_header(
+    path: str, content: files.Content, start: int
+) -> tuple[dict[str, str], list[tuple[str, str, tuple[int, ...], int]]]:
+    """As `_header`, of a file that the library refuses since its end is missing."""
+    if start > min(content.size, _HEADER_LIMIT):
+        raise DataLossError(f"{path} is cut off within its header, at {content.size} bytes.", path=path)
+    try:
+        head = json.loads(bytes(content.bytes(_LENGTH, start - _LENGTH)))
+        metadata = dict(head.pop("__metadata__", {}))
+        rows = []
+        at = 0
+        for name, row in sorted(head.items(), key=lambda item: item[1]["data_offsets"]):
+            shape = tuple(map(int, row["shape"]))
+            size = _size(row["dtype"], shape)
+            if min(shape, default=0) < 0 or list(row["data_offsets"]) != [at, at + size]:
+                raise ValueError(f"the place of '{name}' does not fit its shape")
+            rows.append((name, str(row["dtype"]), shape, size))
+            at += size
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise DataLossError(f"{path} is damaged: its header cannot be read: {error}.", path=path) from error
+    return metadata, rows
 
 
 def _size(stored: str, shape: tuple[int, ...]) -> int:
@@ -234,4 +267,5 @@ FORMAT = Format(
     kind="store",
     read=open_safetensors,
     write=write_safetensors,
+    read_damaged=lambda path: SafetensorsStore(files.location(path), lenient=True),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .entry import Entry
-from .errors import MissingNameError, bullets, did_you_mean
+from .errors import MissingNameError, OpError, bullets, did_you_mean
 from .object_graph import OBJECT_GRAPH_KEY, keys_by_name, variable_keys
 
 
@@ -22,10 +22,12 @@ class Store(Mapping[str, Entry]):
     Attributes:
         where: The path, for messages.
         skipped: What is there but no tensor, and why.
+        damaged: What could not be opened, by name, where a damaged store was opened nevertheless.
     """
 
     where: str
     skipped: dict[str, str]
+    damaged: dict[str, OpError]
     _entries: Mapping[str, Any]
     _aliases: dict[str, str] | None = None
 

@@ -25,6 +25,7 @@ from .leftovers import leftovers
 if TYPE_CHECKING:
     from .entry import Entry
     from .registry import Format
+    from .store import Store
 
 WITHOUT_CHECKSUMS = frozenset(("hdf5", "npy folder", "safetensors"))
 """Formats in which a changed number cannot be told from the right one."""
@@ -241,7 +242,7 @@ def _verify_file(name: str) -> Verification:
 
 def _verify_store(name: str, format: Format) -> Verification:
     found = Verification(name, format.name)
-    check_entries(found, lambda: format.read(name))
+    check_entries(found, lambda: format.read(name), format.read_damaged)
     meta_graph = getattr(found.store, "meta_graph", None)
     if meta_graph:
         from .verify_graph import check_message
@@ -250,15 +251,21 @@ def _verify_store(name: str, format: Format) -> Verification:
     return found
 
 
-def check_entries(found: Verification, open_it: Any) -> None:
+def check_entries(found: Verification, open_it: Any, open_damaged: Any = None) -> None:
     """A store without places of its own: each tensor is read, and the reader says what is wrong."""
+    lost: Mapping[str, OpError] = {}
     try:
         store: Mapping[str, Entry] = open_it()
     except (DataLossError, InvalidValueError) as error:
         found.damaged.append(damage_of("", error, found.path))
-        if files.is_file(found.path):
-            found.causes += causes_of(found.path)
-        return
+        opened = _open_damaged(found.path, open_damaged)
+        if opened is None:
+            if files.is_file(found.path):
+                found.causes += causes_of(found.path)
+            return
+        store, lost = opened, opened.damaged
+        if lost:  # which say it in detail
+            found.damaged = [damage_of(name, why, found.path) for name, why in lost.items()]
     found.store = store
     if found.format in WITHOUT_CHECKSUMS:
         found.notes.append(
@@ -278,6 +285,17 @@ def check_entries(found: Verification, open_it: Any) -> None:
     found.notes += [f"'{name}' is no tensor: {why}" for name, why in getattr(store, "skipped", {}).items()]
     if found.damaged and files.is_file(found.path):
         found.causes += causes_of(found.path)
+
+
+def _open_damaged(path: str, open_it: Any) -> Store | None:
+    """What can be opened of a damaged store, or None if nothing can."""
+    if open_it is None:
+        return None
+    try:
+        store: Store = open_it(path)
+    except OpError:
+        return None
+    return store if len(store) or store.damaged else None
 
 
 def damage_of(name: str, error: OpError, path: str) -> Damage:

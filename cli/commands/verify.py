@@ -42,8 +42,8 @@ def command(path: str | None, salvage: str | None, as_json: bool) -> None:
     --json gives {"path", "whole", "checked": [{"path", "format", "whole", "intact": [names], "bytes",
     "damaged": [{"name", "kind", "path", "offset", "size", "expected", "found", "why"}], "causes",
     "notes", "unread": {name: why}}]}; --salvage adds "salvaged": {"output", "format", "written",
-    "left_out"}. A "kind" is checksum, length, missing or structure; "name" is empty where the file as
-    a whole is meant.
+    "left_out"} (null if nothing is intact). A "kind" is checksum, length, missing or structure; "name" is
+    empty where the file as a whole is meant.
     """
     from ...formats import verify
 
@@ -56,7 +56,10 @@ def command(path: str | None, salvage: str | None, as_json: bool) -> None:
         "whole": whole,
         "checked": [_as_dict(one) for one in checked],
     }
-    if salvage is not None:
+    nothing = not whole and not any(one.intact for one in checked if one.store is not None)
+    if salvage is not None and nothing:
+        document["salvaged"] = None
+    elif salvage is not None:
         format, written, left_out = verify.salvage(checked, salvage)
         document["salvaged"] = {
             "output": salvage,
@@ -69,7 +72,9 @@ def command(path: str | None, salvage: str | None, as_json: bool) -> None:
     else:
         for one in checked:
             _show(one)
-        if salvage is not None:
+        if salvage is not None and nothing:
+            render.line(f"Nothing is intact: {salvage} is not written.")
+        elif salvage is not None:
             _show_salvaged(document["salvaged"])
     if not whole:
         names = [damage.name or damage.path for one in checked for damage in one.damaged]

@@ -64,6 +64,18 @@ def test_salvage(output: str, broken: str, sgtool: Tool) -> None:
     assert sgtool("verify", output).code == 0
 
 
+def test_nothing_to_salvage(sgtool: Tool) -> None:
+    write_bundle("m", [entry_of("w", np.ones(4, np.float32))])
+    Path("m.index").write_bytes(b"")
+    result = sgtool("verify", "m", "--salvage", "rescued")
+    assert result.code == 4
+    assert "m.index" in result.out
+    assert "Nothing is intact: rescued is not written." in result.out
+    result = sgtool("verify", "m", "--salvage", "rescued", "--json")
+    assert (result.code, result.json["salvaged"]) == (4, None)
+    assert not list(Path().glob("rescued*"))
+
+
 def test_wrong_inputs(broken: str, sgtool: Tool) -> None:
     assert sgtool("verify", "nothing").code == 3
     assert "Looked for" in sgtool("verify", "nothing").err

@@ -248,6 +248,79 @@ def test_stores(suffix: str, tmp_path: Path) -> None:
     assert not found.whole
 
 
+def damaged_npz(tmp_path: Path, at: bytes, put: bytes) -> Path:
+    path = tmp_path / "s.npz"
+    registry.write_store(path, [entry_of(name, value) for name, value in VALUES.items()], meta_graph=b"")
+    poke(path, path.read_bytes().index(at), put)
+    return path
+
+
+def saved(path: Path) -> dict[str, Any]:
+    return {name: entry.read() for name, entry in registry.open_store(path).items()}
+
+
+def salvaged(found: Verification, tmp_path: Path) -> dict[str, Any]:
+    salvage([found], tmp_path / "out")
+    return saved(tmp_path / "out")
+
+
+def same(found: dict[str, Any], *names: str) -> None:
+    assert list(found) == list(names)
+    for name in names:
+        np.testing.assert_array_equal(found[name], VALUES[name])
+
+
+def test_one_cut_file_in_a_folder_of_npy(tmp_path: Path) -> None:
+    folder = tmp_path / "arrays"
+    folder.mkdir()
+    for name in "abd":
+        np.save(folder / f"{name}.npy", VALUES[name])
+    os.truncate(folder / "b.npy", 150)
+    found = check(folder)
+    assert (found.intact, [one.name for one in found.damaged]) == (["a", "d"], ["b"])
+    assert "b.npy is damaged: it declares shape [4, 4]" in found.damaged[0].why
+    same(salvaged(found, tmp_path), "a", "d")
+    with pytest.raises(OpError, match=r"b\.npy"):  # who does not ask for what is left gets nothing
+        registry.open_store(folder)
+
+
+def test_safetensors_cut_behind_the_header(tmp_path: Path) -> None:
+    pytest.importorskip("safetensors")
+    path = tmp_path / "s.safetensors"
+    registry.write_store(path, [entry_of(name, VALUES[name]) for name in "abd"])
+    os.truncate(path, path.stat().st_size - 30)
+    found = check(path)
+    (damage,) = found.damaged
+    assert len(found.intact) == 2
+    assert damage.name not in found.intact
+    assert damage.offset is not None
+    same(salvaged(found, tmp_path), *found.intact)
+    os.truncate(path, 20)
+    assert [one.name for one in check(path).damaged] == [""]
+
+
+def test_an_npz_with_its_end_cut(tmp_path: Path) -> None:
+    path = tmp_path / "s.npz"
+    registry.write_store(path, [entry_of(name, VALUES[name]) for name in "abd"])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-10])  # no directory, but all members
+    found = check(path)
+    assert (found.intact, [one.name for one in found.damaged]) == (["a", "b", "d"], [""])
+    same(salvaged(found, tmp_path), "a", "b", "d")
+    path.write_bytes(whole[: len(whole) // 2])
+    found = check(path)
+    assert (found.intact, [one.name for one in found.damaged]) == (["a", "b"], ["d"])
+    same(salvaged(found, tmp_path), "a", "b")
+
+
+@pytest.mark.parametrize("change", [b"NUMPX", b"\x93NUMP\xff"])
+def test_one_bad_header_in_an_npz(change: bytes, tmp_path: Path) -> None:
+    path = damaged_npz(tmp_path, b"\x93NUMPY", change)
+    found = check(path)
+    assert (found.intact, [one.name for one in found.damaged]) == (["b", "c", "d"], ["a"])
+    same(salvaged(found, tmp_path), "b", "c", "d")
+
+
 def test_a_directory_of_the_first_generation(tmp_path: Path) -> None:
     for name in ("old-1", "old-2"):
         shutil.copy(GOLDEN / "slices_v1", tmp_path / name)
