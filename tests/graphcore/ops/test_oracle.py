@@ -129,10 +129,19 @@ def test_no_gradient_where_tensorflow_has_none(op, tensorflow):
         function = ops.gradient_registry.lookup(op.name)
     except LookupError:
         function = None
+    if op.name in NOT_YET:
+        assert function is not None  # else it is to leave that table
+        assert op.no_grad is None  # asking for it is an error, not None
+        return
     assert function is None or op.name in RETURNS_NOTHING
     if op.undefined_grad:
         assert op.name not in ops.gradient_registry._registry  # where it is an error here, it is one there
 
 
 # Gradient functions that give None for every input, and ops whose conditionals are differentiated elsewhere.
-RETURNS_NOTHING = {"ArgMax", "ArgMin", "RefMerge", "RefSwitch"}
+RETURNS_NOTHING = {"ArgMax", "ArgMin", "LoopCond", "RefMerge", "RefSwitch"}
+# Gradients that TensorFlow has and we do not have yet.
+NOT_YET = {
+    "Enter", "Exit", "If", "NextIteration", "RefEnter", "RefExit", "RefNextIteration", "StatelessIf",
+    "StatelessWhile", "While",
+}  # fmt: skip
