@@ -145,7 +145,9 @@ def _graph_at(name: str) -> GraphFile | None:
     try:
         format = registry.detect(name)
     except OpError:
-        return graph_file.read_graph(name) if not checkpoint_state.is_checkpoint_file(name) else None
+        if checkpoint_state.is_checkpoint_file(name):
+            return None
+        raise
     is_graph = format.kind == "graph" and not checkpoint_state.is_checkpoint_file(name)
     return graph_file.read_graph(name) if is_graph else None
 

@@ -60,3 +60,18 @@ def test_every_command_says_the_same(words: tuple[str, ...], name: str, sgtool: 
     result = sgtool(*(name if word == "BAD" else word for word in words))
     assert result.code == 4, result.err
     assert f"{name} is neither a GraphDef" in result.out + result.err
+
+
+@pytest.mark.parametrize("content", [b"just text", b"\x89PNG\r\n\x1a\n" + b"0" * 60])
+def test_what_is_of_no_kind_that_is_read_is_the_same_to_every_command(content: bytes, sgtool: Tool) -> None:
+    Path("plain").write_bytes(content)
+    for words in (
+        ["inspect", "plain"],
+        ["run", "plain", "--fetch", "a"],
+        ["verify", "plain"],
+        ["train", "plain"],
+    ):
+        result = sgtool(*words)
+        assert result.code == 6, result.err
+        assert "plain is " in result.err
+        assert "the formats that are read are" in result.err

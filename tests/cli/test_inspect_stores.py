@@ -37,5 +37,5 @@ def test_a_folder_of_arrays_and_variants(sgtool: Tool, tmp_path: Path) -> None:
 def test_what_is_none_of_these(sgtool: Tool, tmp_path: Path) -> None:
     (tmp_path / "model.pt").write_bytes(b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.")
     refused = sgtool("inspect", tmp_path / "model.pt")
-    assert refused.code == 5
+    assert refused.code == 6
     assert "a PyTorch file (a pickle), which is not read" in refused.err
