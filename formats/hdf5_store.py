@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from . import dtypes, files, keras_weights
+from . import dtypes, files, hdf5_heaps, keras_weights
 from .entry import Entry
 from .errors import (
     DataLossError,
@@ -80,6 +80,8 @@ class Hdf5Store(Store):
         self.skipped = {}
         self.meta_graph: bytes | None = None
         files.file_size(path)  # ours, not h5py's, error if it is not there
+        if not files.is_remote(path):
+            hdf5_heaps.check_heaps(path)
         with _h5_errors(path):
             # HDF5 opens a local file itself; of a remote one it reads what it needs through our reader.
             self._file = h5py.File(files.open_binary(path) if files.is_remote(path) else path, "r")

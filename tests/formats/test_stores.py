@@ -186,6 +186,20 @@ class TestKeras(StoreReading):
         return name.replace("/", "x").isalnum() and "//" not in name and not name.startswith("/")
 
 
+def test_an_hdf5_file_whose_text_is_lost_is_damaged_and_read_to_an_end(tmp_path: Path) -> None:
+    path = tmp_path / "k.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["layer_names"] = ["dense", "out"]
+        file["w"] = np.zeros(3, np.float32)
+    assert list(registry.open_store(path)) == ["w"]
+    data = bytearray(path.read_bytes())
+    at = data.index(b"GCOL") + 16  # two texts of up to 8 bytes with their headers, then free space
+    data[at + 48 : at + 64] = bytes(16)
+    path.write_bytes(data)
+    with pytest.raises(DataLossError, match=f"the text at byte {at + 48} is overwritten"):
+        registry.open_store(path)
+
+
 def test_from_any_store_to_any(tmp_path: Path) -> None:
     suite = TestBundle()
     for source in STORES:
