@@ -71,7 +71,8 @@ def report(error: BaseException, *, verbose: bool, as_json: bool) -> int:
     if verbose and not isinstance(error, (click.ClickException, click.Abort, KeyboardInterrupt)):
         traceback.print_exception(error)
     if as_json:
-        click.echo(json.dumps(as_object(error, code), ensure_ascii=False, default=str), err=True)
+        escape = (sys.stderr.encoding or "").lower() not in ("utf-8", "utf8")
+        click.echo(json.dumps(as_object(error, code), ensure_ascii=escape, default=str), err=True)
     elif isinstance(error, click.ClickException):
         error.show()
     elif code == INTERRUPTED:

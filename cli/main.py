@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 from collections.abc import Sequence
 
@@ -84,6 +85,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the tool and give its exit code; nothing is raised but what ends the process."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     settings = Settings()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a name of any bytes can be shown
     try:
         code = group.main(given, prog_name="sgtool", obj=settings, standalone_mode=False)
         sys.stdout.flush()

@@ -105,9 +105,11 @@ def _console(err: bool) -> Console:
 
 def document(value: Any) -> None:
     """One JSON document; values are converted as `json_value` says."""
+    # In UTF-8 stdout itself escapes what is no text (a lone surrogate), and as JSON does: \udc8a.
+    escape = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")
     click.echo(
         json.dumps(
-            json_value(value), ensure_ascii=False, allow_nan=False, indent=2 if on_terminal() else None
+            json_value(value), ensure_ascii=escape, allow_nan=False, indent=2 if on_terminal() else None
         )
     )
 

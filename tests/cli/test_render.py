@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -10,6 +13,9 @@ import numpy as np
 import pytest
 
 from sgtool.cli import render
+from sgtool.cli.main import run
+from sgtool.formats.bundle import write_bundle
+from sgtool.formats.entry import entry_of
 
 
 @pytest.mark.parametrize(
@@ -38,6 +44,24 @@ def test_json_values(value: Any, expected: Any) -> None:
     got = render.json_value(value)
     assert got == expected
     json.dumps(got, allow_nan=False)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1251"])
+def test_names_that_cannot_be_encoded_are_escaped(
+    encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["\udc8a", "\u00e4"]
+    write_bundle(tmp_path / "m", [entry_of(name, np.float32(1)) for name in names])
+
+    def output(*options: str) -> str:
+        stream = io.TextIOWrapper(io.BytesIO(), encoding, errors="strict")
+        monkeypatch.setattr(sys, "stdout", stream)
+        assert run(["inspect", str(tmp_path / "m"), *options]) == 0
+        stream.flush()
+        return stream.buffer.getvalue().decode(encoding)
+
+    assert "\\udc8a" in output()
+    assert {one["name"] for one in json.loads(output("--json"))["variables"]} == set(names)
 
 
 def test_short_floats_give_the_same_number_back() -> None:
