@@ -17,10 +17,11 @@ from .options import read_stdin
 STDIN = "-"
 VARIABLE = "SGTOOL_MODEL"
 STATE_FILE = "checkpoint"
+_GRAPHS = (".pb", ".pbtxt", ".pb.txt")
 _LOOKED_FOR = (
     f"${VARIABLE} (not set)",
     "a checkpoint state file (checkpoint)",
-    "a checkpoint or graph (*.index, *.meta, *.pb, *.pbtxt)",
+    "a checkpoint or graph (*.index, *.meta, *.pb, *.pbtxt, *.pb.txt)",
     "a SavedModel (saved_model.pb, saved_model.pbtxt)",
 )
 
@@ -38,7 +39,7 @@ def model_or_default(given: str | None, directory: Path | None = None) -> str:
     if given == STDIN:
         return _from_stdin()
     if given is not None:
-        return given
+        return _only_graph(given) or given
     if os.environ.get(VARIABLE):
         chosen = os.environ[VARIABLE]
         render.message(f"Using {chosen} (from ${VARIABLE}).")
@@ -72,6 +73,15 @@ def model_or_default(given: str | None, directory: Path | None = None) -> str:
     raise click.UsageError("\n".join(lines))
 
 
+def _only_graph(given: str) -> str:
+    """The graph file that is the only model in a directory, or ""."""
+    found = candidates(Path(given))
+    if len(found) != 1 or not found[0].endswith(_GRAPHS):
+        return ""
+    render.message(f"Using {found[0]} (the only model in {given}).")
+    return found[0]
+
+
 def _from_stdin() -> str:
     """Standard input as a file, which is there as long as the command runs."""
     import tempfile
@@ -91,11 +101,13 @@ def candidates(directory: Path) -> list[str]:
     """
     found: set[str] = set()
     for entry in directory.iterdir() if directory.is_dir() else ():
+        if not entry.is_file():
+            continue
         if entry.name in ("saved_model.pb", "saved_model.pbtxt"):
             found.add(str(directory))
         elif entry.suffix in (".meta", ".index") or entry.name in (".meta", ".index"):
             stem = entry.name.removesuffix(".meta").removesuffix(".index")
             found.add(f"{directory}{os.sep}" if not stem else str(directory / stem))
-        elif entry.suffix in (".pb", ".pbtxt") and entry.is_file():
+        elif entry.name.endswith(_GRAPHS):
             found.add(str(entry))
     return sorted(found)

@@ -62,3 +62,13 @@ def test_none_and_several_list_what_was_looked_for_and_found(tmp_path: Path) -> 
         touch(tmp_path / "a.meta", tmp_path / "b.pb")
         with pytest.raises(click.UsageError, match=r"(?s)several.*a\n.*b\.pb"):
             locate.model_or_default(None, tmp_path)
+
+
+def test_a_directory_stands_for_its_only_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    touch(tmp_path / "one" / "frozen.pb.txt", tmp_path / "one" / "expected.npz")
+    touch(tmp_path / "two" / "a.pb", tmp_path / "two" / "b.pb", tmp_path / "three" / "m.index" / "inside.pb")
+    with click.Context(click.Command("x")):
+        assert locate.model_or_default(str(tmp_path / "one")) == str(tmp_path / "one" / "frozen.pb.txt")
+        assert "the only model in" in capsys.readouterr().err
+        for name in ("two", "three"):
+            assert locate.model_or_default(str(tmp_path / name)) == str(tmp_path / name)
