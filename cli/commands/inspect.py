@@ -23,7 +23,7 @@ ITEMS = 4
 @options.command
 @click.argument("path", required=False)
 @click.option("--tensors", is_flag=True, help="Every tensor: stored ones, and the outputs of every node.")
-@click.option("--ops", is_flag=True, help="How often each op occurs.")
+@click.option("--ops", is_flag=True, help="How often each op occurs, and which cannot be run here.")
 @click.option("--graph", is_flag=True, help="Every node with its op and inputs.")
 @click.option(
     "--values",
@@ -70,9 +70,9 @@ def command(
     [{"name", "dtype", "shape", "needs"}], "signatures", "collections", "assets", "saver", "ops",
     "unlisted_ops", "unlisted_attributes", "devices", "functions", "nodes", "constants", "about",
     "skipped", "parameters", "bytes"}; keys that do not apply are absent, an unknown dimension is null.
-    "slot_of" is null for a count that belongs to no variable. --tensors, --graph, --values and
-    --stats add "tensors", "graph", "values" and "stats": {name: {"size", "min", "max", "mean", "std",
-    "zeros", "nan", "inf"}}.
+    "slot_of" is null for a count that belongs to no variable. --ops adds "unimplemented_ops": those that
+    cannot be run here; --tensors, --graph, --values and --stats add "tensors", "graph", "values" and
+    "stats": {name: {"size", "min", "max", "mean", "std", "zeros", "nan", "inf"}}.
     """
     from ...formats import summary
 
@@ -87,6 +87,8 @@ def command(
     if stats:
         details["stats"] = _stats(where, values)
     found = summary.summarise(where)
+    if ops and "ops" in found:
+        details["unimplemented_ops"] = _unimplemented(found)
     if as_json:
         render.document(found | details)
         return
@@ -95,14 +97,27 @@ def command(
         return
     _show_facts(found)
     if ops:
-        rows = [[op, count] for op, count in found.get("ops", {}).items()]
-        render.table("Ops", ["op", "nodes"], rows, right=["nodes"])
+        unknown = details.pop("unimplemented_ops", ())
+        rows = [
+            [op, count, "not implemented" if op in unknown else ""]
+            for op, count in found.get("ops", {}).items()
+        ]
+        render.table("Ops", ["op", "nodes", ""], rows, right=["nodes"])
     _show_details(details)
     if not (ops or details):
         _show_contents(found)
 
 
 # ---- what was asked for ------------------------------------------------------------------------
+
+
+def _unimplemented(found: dict[str, Any]) -> list[str]:
+    """The ops of a graph that are neither functions of its own nor run here."""
+    # Only asked for with --ops: the kernels need NumPy, and what describes a graph alone does not load it.
+    from ...graphcore import ops, registry  # noqa: F401
+
+    own = found.get("functions", ())
+    return sorted(op for op in found["ops"] if op not in own and registry.find(op) is None)
 
 
 def _store(where: str) -> Mapping[str, Entry]:
