@@ -168,6 +168,16 @@ def test_a_moved_first_generation_is_found_beside_its_state_file(tmp_path: Path)
     assert sorted(registry.open_store(tmp_path)) == ["a", "b", "p"]
 
 
+def test_a_sharded_first_generation_is_found_by_its_prefix(tmp_path: Path) -> None:
+    for path in (GOLDEN / "v1").glob("sharded-*"):
+        shutil.copy(path, tmp_path)
+    assert resolve_prefix(tmp_path / "sharded").prefix == str(tmp_path / "sharded-?????-of-00002")
+    assert sorted(registry.open_store(tmp_path / "sharded")) == ["a", "b", "p"]
+    (tmp_path / "sharded-00001-of-00002").unlink()
+    with pytest.raises(MissingFileError):
+        resolve_prefix(tmp_path / "sharded")
+
+
 def test_saved_model_directory() -> None:
     assert resolve_prefix(GOLDEN / "saved_model").index == str(
         GOLDEN / "saved_model/variables/variables.index"
