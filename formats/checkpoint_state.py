@@ -287,7 +287,7 @@ def _from_file_name(name: str, search: _Search) -> ResolvedCheckpoint | None:
 
 
 def _v1_of_meta(name: str) -> ResolvedCheckpoint | None:
-    """The sharded first-generation checkpoint of `export.meta`, be it there or not: `export-?????-of-NNNNN`."""
+    """The sharded first-generation checkpoint of `export.meta` (there or not): `export-?????-of-NNNNN`."""
     prefix = name.removesuffix(".meta")
     folder, base = os.path.split(prefix)
     if not name.endswith(".meta") or not files.is_directory(folder or "."):
