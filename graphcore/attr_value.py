@@ -17,7 +17,7 @@ import numpy as np
 
 from ..formats import protos, tensor_proto
 from .dtypes import DType, as_dtype
-from .errors import InvalidTypeError
+from .errors import DataLossError, InvalidArgumentError, InvalidTypeError, ResourceExhaustedError
 from .tensor_shape import TensorShape
 
 _LIST_FIELDS = {
@@ -195,8 +195,15 @@ def parse(text: str, kind: str) -> Any:
 
 
 def constant(operation: Any) -> Any:
-    """The array of a Const operation, which errors name."""
-    return for_kernel(operation.attr("value"), f"The constant '{operation.name}'")
+    """The array of a Const operation.
+
+    Raises:
+        DataLossError: Its value does not fit its shape, or cannot be held; names the node.
+    """
+    try:
+        return for_kernel(operation.attr("value"), f"The constant '{operation.name}'")
+    except (InvalidArgumentError, ResourceExhaustedError) as error:
+        raise DataLossError(str(error), **error.fields, node=operation.name) from error
 
 
 def for_kernel(value: Any, what: str = "a tensor") -> Any:

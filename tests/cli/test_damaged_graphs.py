@@ -28,7 +28,10 @@ def test_a_constant_that_claims_to_be_huge(sgtool: Tool) -> None:
     assert result.code == 4
     assert result.error["node"] == "scope/c"
     assert "huge.pbtxt: the constant 'scope/c'" in result.error["message"]
-    assert "scope/c" in sgtool("run", "huge.pbtxt", "--fetch", "a").err
+    result = sgtool("run", "huge.pbtxt", "--fetch", "a", "--json")
+    assert result.code == 4
+    assert result.error["node"] == "scope/c"
+    assert "The constant 'scope/c' declares shape [1152921504606846976]" in result.error["message"]
     assert sgtool("inspect", "huge.pbtxt").code == 0
 
 
@@ -40,6 +43,8 @@ def test_a_constant_of_too_few_bytes_is_damage(sgtool: Tool) -> None:
     assert result.code == 4
     assert [one["name"] for one in result.json["checked"][0]["damaged"]] == ["scope/c"]
     assert sgtool("inspect", "short.pbtxt", "--values", "scope/c").code == 4
+    result = sgtool("run", "short.pbtxt", "--fetch", "a", "--json")
+    assert (result.code, result.error["node"]) == (4, "scope/c")
 
 
 @pytest.mark.parametrize(

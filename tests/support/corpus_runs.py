@@ -19,6 +19,11 @@ from sgtool.cli.sessions import restore_variables
 from sgtool.formats import graph_file
 
 RTOL, ATOL = 1e-4, 1e-5
+# Rounding errors grow with the terms of a sum, not with what cancellation leaves of them: this model's
+# convolutions add 3927 products, and its largest results are about 40. Its ATOL is that many times larger.
+LONG_SUMS = {"MSD_musicnn": 40}
+# Moving averages that the record of a training step leaves out.
+UNRECORDED = {"tdgammon": 3}
 
 
 class Model:
@@ -97,7 +102,7 @@ class Model:
             if not np.allclose(got, record[key], RTOL, ATOL)
         ]
         keys = {key.partition("after/")[2] for key in self.expected if "after/" in key}
-        assert keys  # of the 16 variables of tdgammon 13 were recorded
+        assert len(keys) == record["variables_after"] - UNRECORDED.get(self.folder.name, 0)
         for name in sorted(keys):
             (variable,) = [v for v in self.graph.get_collection("variables") if v.op.name == name]
             lines.append(self.compare(f"after/{name}", self.session.run(variable)))
@@ -114,9 +119,7 @@ class Model:
             wanted = self.expected[f"sample_{key}"]
             got = got.reshape(-1)[self.expected[f"sampleidx_{key}"]]
         if wanted.dtype.kind in "fc":
-            # Rounding errors grow with the terms of a sum, not with what is left of them.
-            scale = max(1.0, float(np.nanmax(np.abs(wanted), initial=0)))
-            if np.allclose(got, wanted, RTOL, ATOL * scale, equal_nan=True):
+            if np.allclose(got, wanted, RTOL, ATOL * LONG_SUMS.get(self.folder.name, 1), equal_nan=True):
                 return ""
             return f"{key}: differs by {np.nanmax(np.abs(got - wanted)):.3g}"
         return "" if np.array_equal(got, wanted) else f"{key}: {np.sum(got != wanted)} elements differ"
