@@ -57,8 +57,8 @@ def find(model: str) -> Located:
     try:
         resolved = checkpoint_state.resolve_prefix(model)
     except MissingFileError:
-        if files.is_file(model):
-            is_graph = registry.explain(model).kind == "graph"
+        if files.is_file(model) and not checkpoint_state.is_checkpoint_file(model):
+            is_graph = registry.detect(model).kind == "graph"
             return Located(model, model, None) if is_graph else Located(model, None, model)
         if files.is_file(f"{model}.meta"):
             return Located(model, f"{model}.meta", None)
@@ -80,6 +80,7 @@ def graph_of(located: Located) -> GraphFile:
     from ..formats import graph_file
 
     if located.graph is None:
+        variables_of(located)  # raises what is wrong with it: more than that it has no graph
         kind = "checkpoint" if located.is_checkpoint else "store of variables"
         beside = f" There is no {located.variables}.meta beside it." if located.is_checkpoint else ""
         raise MissingFileError(
@@ -106,6 +107,7 @@ def variables_of(located: Located) -> Mapping[str, Entry]:
     from ..formats import registry
 
     if located.variables is None:
+        graph_of(located)  # raises what is wrong with it, if anything is
         raise MissingFileError(
             f"{located.given} is a graph without a checkpoint: it holds no values of variables. "
             f"Looked for {located.given.removesuffix('.meta')}.index.",

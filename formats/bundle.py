@@ -58,9 +58,8 @@ def open_bundle(prefix: files.Path) -> Bundle:
     data = files.read_bytes(path)
     foreign = sniff.describe(data[: sniff.HEAD], data[-sniff.HEAD :])
     if foreign is not None and not data.endswith(sniff.TABLE_MAGIC):
-        raise DataLossError(
-            f"{path}: not an sstable (bad magic number): it is {foreign}.", path=path, found=foreign
-        )
+        text = f"{path}: not an sstable (bad magic number): it is {foreign}."
+        raise sniff.refusal(foreign, text, path)
     return Bundle(name, data)
 
 
@@ -309,7 +308,7 @@ class Bundle(Store):
 def _instead(data: files.Content) -> str:
     """A sentence that says what a data file is that is too short, if that is known."""
     kind = sniff.describe(data.bytes(0, sniff.HEAD))
-    return f" It is {kind}." if kind is not None else " It is empty." if not data.size else ""
+    return f" It is {kind}." if kind is not None else ""
 
 
 def _matches(head: bytes, tail: bytes, path: str) -> bool:

@@ -99,7 +99,7 @@ def resolve_prefix(path: files.Path, latest_filename: str = STATE_NAME) -> Resol
         found = _in_directory(name, latest_filename, search)
     else:
         found = search.at(name) or _from_file_name(name, search)
-        if found is None and files.is_file(name) and _is_state(name):
+        if found is None and files.is_file(name) and is_state_file(name):
             found = _from_state(os.path.dirname(name), os.path.basename(name), search)
     if found is None:
         raise _not_found(name, search)
@@ -323,7 +323,7 @@ def is_checkpoint_file(path: str) -> bool:
     """Whether a file is part of a checkpoint by its name or content, or names one."""
     if _SHARD.fullmatch(path) or path.endswith(".index"):
         return True
-    return _is_table(path) or _is_state(path)
+    return _is_table(path) or is_state_file(path)
 
 
 def v1_files(prefix: str) -> list[str]:
@@ -344,7 +344,8 @@ def _is_table(path: str) -> bool:
     return size >= 48 and files.read_range(path, size - 8, 8) == sniff.TABLE_MAGIC
 
 
-def _is_state(path: str) -> bool:
+def is_state_file(path: str) -> bool:
+    """Whether a file is a `checkpoint` state file, by its name or its first field."""
     head = files.read_head(path, sniff.HEAD)
     return os.path.basename(path) == STATE_NAME or sniff.text_proto_field(head) in (
         "model_checkpoint_path",

@@ -83,8 +83,8 @@ def read_graph(path: files.Path) -> GraphFile:
 
     Raises:
         MissingFileError: Nothing there, or a directory without a SavedModel.
-        DataLossError: Empty, cut short or garbled.
-        InvalidValueError: Something else than a graph (says what), or text with an error (says where).
+        DataLossError: Empty, cut short or garbled, or text with an error (says where).
+        InvalidValueError, UnimplementedError: Something else than a graph; says what.
     """
     name = _graph_path(files.location(path))
     data = files.read_bytes(name)
@@ -94,15 +94,11 @@ def read_graph(path: files.Path) -> GraphFile:
 def decode_graph(data: bytes, path: str) -> GraphFile:
     """As `read_graph`, from the bytes of a file; `path` names it in errors."""
     head = data[: sniff.HEAD]
-    if not data:
-        raise DataLossError(
-            f"{path} is empty (a copy or download that failed? fetch it again).", path=path, size=0
-        )
     if sniff.is_onnx(head):
         _refuse_onnx(data, path)
     foreign = sniff.describe(head, data[-sniff.HEAD :])
     if foreign is not None:
-        raise InvalidValueError(f"{path} is not a graph: it is {foreign}.", path=path, found=foreign)
+        raise sniff.refusal(foreign, f"{path} is not a graph: it is {foreign}.", path)
     field = sniff.text_proto_field(head)
     if field is not None:
         return _read_text(data, field, path)
@@ -164,7 +160,7 @@ def _read_text(data: bytes, field: str, path: str) -> GraphFile:
     kind = _KIND_OF_FIELD.get(field)
     if kind is None:
         expected = "; ".join(f"{MESSAGES[kind]}: {', '.join(fields)}" for kind, fields in _FIELDS.items())
-        raise InvalidValueError(
+        raise UnimplementedError(
             f"{path} is text, but not of a graph: it begins with '{field}', which none of the messages "
             f"that a graph file can hold has ({expected}).",
             path=path,
@@ -175,7 +171,11 @@ def _read_text(data: bytes, field: str, path: str) -> GraphFile:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise DataLossError(f"{path}, line {line}: not UTF-8 text.", path=path, line=line) from error
-    return GraphFile(kind, protos.parse_text(getattr(protos, MESSAGES[kind]), text, path), True, path)
+    try:
+        message = protos.parse_text(getattr(protos, MESSAGES[kind]), text, path)
+    except InvalidValueError as error:
+        raise DataLossError(str(error), path=path, **error.fields) from error
+    return GraphFile(kind, message, True, path)
 
 
 def _binary_kind(data: bytes, path: str) -> str:
@@ -211,7 +211,8 @@ def _binary_kind(data: bytes, path: str) -> str:
 def _not_a_graph(data: bytes, path: str) -> DataLossError:
     return DataLossError(
         f"{path} is neither a GraphDef, a MetaGraphDef nor a SavedModel, and no text of one: its {len(data)} "
-        f"bytes begin with {data[:8].hex(' ')}. It is damaged or of another kind.",
+        f"bytes begin with {data[:8].hex(' ')}. It is damaged or of another kind."
+        f"{sniff.text_mode_damage(data)}",
         path=path,
         size=len(data),
     )

@@ -13,14 +13,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from . import files, sniff
-from .errors import InvalidValueError, MissingFileError, UnimplementedError
+from .errors import DataLossError, InvalidValueError, MissingFileError, UnimplementedError
 
 if TYPE_CHECKING:
     from .checkpoint_state import ResolvedCheckpoint
     from .entry import Entry
-
-
-_GRAPHS = (".meta", ".pb", ".pbtxt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +68,8 @@ def detect(path: files.Path) -> Format:
     Raises:
         MissingFileError: No such file.
         InvalidValueError: A directory.
+        DataLossError: Its content is lost (empty, a page or pointer in its place), or no format matches
+            though its suffix names one: it is damaged.
         UnimplementedError: No format matches; says what the file is where that is known.
     """
     name = files.location(path)
@@ -78,29 +77,24 @@ def detect(path: files.Path) -> Format:
     if found is not None:
         return found
     head, tail = _ends(name)
-    empty = "empty (a copy or download that failed? fetch it again)"
-    kind = sniff.describe(head, tail) or ("of a kind that is not known" if head else empty)
+    kind = sniff.describe(head, tail)
     known = ", ".join(format.name for format in formats())
+    if kind is not None:
+        raise sniff.refusal(kind, f"{name} is {kind}; the formats that are read are: {known}.", name)
+    meant = next((one for one in formats() if one.suffixes and name.endswith(one.suffixes)), None)
+    if meant is not None and meant.kind == "graph":
+        meant.read(name)  # raises what is wrong with it
+    if meant is not None:
+        raise DataLossError(
+            f"{name} is damaged or no {meant.name} file: its {files.file_size(name)} bytes begin with "
+            f"{head[:8].hex(' ')}.{sniff.text_mode_damage(head)}",
+            path=name,
+        )
     raise UnimplementedError(
-        f"{name} is {kind}; the formats that are read are: {known}.", path=name, found=kind
+        f"{name} is of a kind that is not known; the formats that are read are: {known}."
+        f"{sniff.text_mode_damage(head)}",
+        path=name,
     )
-
-
-def explain(path: files.Path) -> Format:
-    """As `detect`, but of a file whose suffix says that it is a graph the error is what is wrong with it.
-
-    Raises:
-        DataLossError: A graph file that is damaged.
-        OpError: As `detect`.
-    """
-    try:
-        return detect(path)
-    except UnimplementedError:
-        if files.location(path).endswith(_GRAPHS):
-            from . import graph_file
-
-            graph_file.read_graph(path)
-        raise
 
 
 def open_store(path: files.Path) -> Mapping[str, Entry]:
@@ -124,8 +118,8 @@ def open_store(path: files.Path) -> Mapping[str, Entry]:
     try:
         resolved = checkpoint_state.resolve_prefix(name)
     except MissingFileError:
-        if files.is_file(name):
-            explain(name)  # raises what it is instead, unless it is a graph without a checkpoint
+        if files.is_file(name) and not checkpoint_state.is_checkpoint_file(name):
+            detect(name)  # raises what it is instead, unless it is a graph without a checkpoint
         folder = store_directory(name)
         if folder is None:
             raise

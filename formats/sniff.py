@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import re
 
+from .errors import DataLossError, InvalidValueError, OpError, UnimplementedError
+
 _TEXT_MODE = "copy it again in binary mode (in git: `*.FILE -text`, in ftp: `binary`)"
+
+# What stands where the content of a file should be, or is left of it: fetching the file again helps.
+_POINTER = "a Git LFS pointer, not the file itself; run `git lfs pull` where it came from"
+_PAGE = "an HTML or XML page (a download that failed? open it in a browser)"
+_ZEROS = "nothing but zero bytes (a download that was cut off?); fetch it again"
+_EMPTY = "empty (a copy or download that failed? fetch it again)"
+_HDF5_LINES = f"an HDF5 file whose line ends were changed in a transfer as text; {_TEXT_MODE}"
+_HDF5_DECODED = f"an HDF5 file that was read as UTF-8 text and written again; {_TEXT_MODE}"
+_HDF5_ENCODED = f"an HDF5 file that was written again as UTF-8 text; {_TEXT_MODE}"
+_TABLE_DECODED = f"a checkpoint's table that was read and written again as text; {_TEXT_MODE}"
+_LOST = frozenset(
+    (_POINTER, _PAGE, _ZEROS, _EMPTY, _HDF5_LINES, _HDF5_DECODED, _HDF5_ENCODED, _TABLE_DECODED)
+)
+# What is read, though not as what was asked for.
+_HDF5 = "an HDF5 file"
+_TABLE = "a checkpoint's table (an .index file or a first-generation checkpoint)"
+_STATE = "a `checkpoint` state file, which only names checkpoints"
+_READ = frozenset((_HDF5, _TABLE, _STATE))
 
 # First bytes -> what it is and what to do; the first row that matches counts.
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
-    (
-        b"version https://git-lfs",
-        "a Git LFS pointer, not the file itself; run `git lfs pull` where it came from",
-    ),
-    (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
-    (b"\x89HDF", f"an HDF5 file whose line ends were changed in a transfer as text; {_TEXT_MODE}"),
-    (b"\xef\xbf\xbdHDF", f"an HDF5 file that was read as UTF-8 text and written again; {_TEXT_MODE}"),
-    (b"\xc2\x89HDF", f"an HDF5 file that was written again as UTF-8 text; {_TEXT_MODE}"),
+    (b"version https://git-lfs", _POINTER),
+    (b"\x89HDF\r\n\x1a\n", _HDF5),
+    (b"\x89HDF", _HDF5_LINES),
+    (b"\xef\xbf\xbdHDF", _HDF5_DECODED),
+    (b"\xc2\x89HDF", _HDF5_ENCODED),
     (b"PK\x03\x04", "a zip archive (npz, .keras or a download to unpack)"),
     (b"PK\x05\x06", "an empty zip archive"),
     (b"\x1f\x8b", "gzip-compressed; unpack it first (gunzip, or tar -xzf for a .tar.gz)"),
@@ -31,8 +48,8 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x7fELF", "a program or library (ELF)"),
     (b"GGUF", "a GGUF model (llama.cpp), which is not read"),
     (b"riegeli/records", "a riegeli record file (a SavedModel in chunks, .cpb), which is not read"),
-    (b"model_checkpoint_path:", "a `checkpoint` state file, which only names checkpoints"),
-    (b"all_model_checkpoint_paths:", "a `checkpoint` state file, which only names checkpoints"),
+    (b"model_checkpoint_path:", _STATE),
+    (b"all_model_checkpoint_paths:", _STATE),
 )
 # Names of members -> what the zip archive is that has one; the first row that matches counts.
 _ARCHIVES: tuple[tuple[bytes, str], ...] = (
@@ -62,6 +79,12 @@ _TABLE_AS_TEXT = (  # the magic number of a table after it was decoded and encod
 _HTML = re.compile(rb"\s*(<!doctype html|<html|<head|<\?xml)", re.IGNORECASE)
 _TORCH = re.compile(rb"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19")
 _PICKLE = re.compile(rb"\x80[\x02-\x05](\x95|[\x5d\x7d\x28\x63\x8a\x71X}]|c)")
+# Protocols 0 and 1 have no signature: they begin with a container and its memo, or with a global name.
+_OLD_PICKLE = re.compile(
+    rb"""\( [dlt] p? \d* \n | [\]})] q [\x00-\xff] | \( [ILFSV] [^\n]* \n
+       | c [A-Za-z_][\w.]* \n [A-Za-z_]\w* \n ( p\d | q | \( | \) )""",
+    re.VERBOSE,
+)
 _JSON = re.compile(rb"\s*[\[{]\s*[\"\[{\]}\d]")
 _TEXT_PROTO = re.compile(rb"\s*(#[^\n]*\n\s*)*(?P<field>[A-Za-z_]\w*)\s*[:{<]")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
@@ -73,6 +96,8 @@ HEAD = 4096
 
 def describe(head: bytes, tail: bytes = b"") -> str | None:
     """What a file that starts with `head` and ends in `tail` is, if it is something well known."""
+    if not head:
+        return _EMPTY
     if head.startswith(b"PK\x03\x04") and (kind := archive_kind(head + tail)):
         return kind
     for signature, kind in _SIGNATURES:
@@ -83,25 +108,36 @@ def describe(head: bytes, tail: bytes = b"") -> str | None:
     if head[_TAR : _TAR + 5] == b"ustar":
         return "a tar archive; unpack it first (tar -xf)"
     if _HTML.match(head):
-        return "an HTML or XML page (a download that failed? open it in a browser)"
+        return _PAGE
     if tail.endswith(TABLE_MAGIC):
-        return "a checkpoint's table (an .index file or a first-generation checkpoint)"
+        return _TABLE
     if tail.endswith(_TABLE_AS_TEXT):
-        return f"a checkpoint's table that was read and written again as text; {_TEXT_MODE}"
+        return _TABLE_DECODED
     if _TORCH.match(head):
         return (
             "a PyTorch file (a pickle), which is not read: it can run any code; load it in PyTorch and save "
             "its tensors as safetensors or npz"
         )
-    if _PICKLE.match(head):
+    if _PICKLE.match(head) or (_OLD_PICKLE.match(head) and (tail or head).rstrip(b"\n").endswith(b".")):
         return "a Python pickle, which is not read: it can run any code; save its arrays with numpy.savez"
     if is_onnx(head):
         return "an ONNX model, which is not read as a graph of TensorFlow"
     if _JSON.match(head) and not _CONTROL.search(head):
         return "a JSON document"
-    if head and not head.strip(b"\0"):
-        return "nothing but zero bytes (a download that was cut off?); fetch it again"
+    if not head.strip(b"\0"):
+        return _ZEROS
     return None
+
+
+def refusal(kind: str, message: str, path: str) -> OpError:
+    """The error of a file that is not what was asked for but what `describe` says.
+
+    DataLossError where its content is lost (a page or pointer in its place, nothing, text-mode damage),
+    InvalidValueError where it is of a format that is read but not what was asked for, UnimplementedError
+    for other formats.
+    """
+    error = DataLossError if kind in _LOST else InvalidValueError if kind in _READ else UnimplementedError
+    return error(message, path=path, found=kind)
 
 
 def text_mode_damage(data: bytes) -> str:

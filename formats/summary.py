@@ -139,9 +139,6 @@ def _graph_at(name: str) -> GraphFile | None:
         return graph_file.read_graph(name) if holds_model else None
     if not files.is_file(name) or files.is_file(f"{name}.index"):
         return None
-    head = files.read_head(name, 64)
-    if name.endswith((".meta", ".pb", ".pbtxt")) or not head:
-        return graph_file.read_graph(name)
     try:
         format = registry.detect(name)
     except OpError:

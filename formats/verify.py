@@ -115,7 +115,7 @@ def verify(path: files.Path) -> list[Verification]:
         rest = verify_incomplete.pieces(prefix)
         if rest is not None:
             return [rest, *verify_incomplete.graph_beside(prefix)]
-        if not files.is_file(name):
+        if not files.is_file(name) or checkpoint_state.is_state_file(name):
             raise
         return [_verify_file(name)]
     return _verify_resolved(resolved)
@@ -229,14 +229,12 @@ def _verify_file(name: str) -> Verification:
 
     try:
         format = registry.detect(name)
-    except UnimplementedError:
+    except DataLossError as error:
         # What is damaged is told by those who know the kind by its suffix.
-        if name.endswith((".meta", ".pb", ".pbtxt")):
-            return verify_graph(name)
-        by_suffix = [one for one in registry.formats() if one.suffixes and name.endswith(one.suffixes)]
-        if not by_suffix:
-            raise
-        format = by_suffix[0]
+        meant = [one for one in registry.formats() if one.suffixes and name.endswith(one.suffixes)]
+        if not meant or "found" in error.fields:
+            return Verification(name, "unknown", damaged=[damage_of("", error, name)])
+        format = meant[0]
     return verify_graph(name) if format.kind == "graph" else _verify_store(name, format)
 
 

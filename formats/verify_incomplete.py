@@ -109,7 +109,7 @@ def _is_called_checkpoint(name: str) -> bool:
     """Whether a graph or a state file beside an unreadable file says that it is a checkpoint."""
     try:
         registry.detect(name)
-    except UnimplementedError:
+    except (UnimplementedError, DataLossError, InvalidValueError):
         pass
     else:
         return False

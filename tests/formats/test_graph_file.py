@@ -99,16 +99,16 @@ ONNX = b"\x08\x07\x12\x07pytorch\x3a\x04\x0a\x02ab\x42\x02\x10\x0b"
     ("content", "error", "says"),
     [
         (b"", DataLossError, "is empty"),
-        (b"<!DOCTYPE html><html>404", InvalidValueError, "HTML"),
-        (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", InvalidValueError, "Git LFS pointer"),
-        (pickle.dumps({"w": [1, 2]}), InvalidValueError, "pickle"),
+        (b"<!DOCTYPE html><html>404", DataLossError, "HTML"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", DataLossError, "Git LFS pointer"),
+        (pickle.dumps({"w": [1, 2]}), UnimplementedError, "pickle"),
         (b"\x89HDF\r\n\x1a\n", InvalidValueError, "HDF5"),
-        (b"PK\x03\x04rest", InvalidValueError, "zip"),
-        (b'{"nodes": []}', InvalidValueError, "JSON"),
+        (b"PK\x03\x04rest", UnimplementedError, "zip"),
+        (b'{"nodes": []}', UnimplementedError, "JSON"),
         (b'model_checkpoint_path: "m"', InvalidValueError, "checkpoint"),
-        (b"\0" * 100, InvalidValueError, "zero"),
-        (b"layers { top: 1 }", InvalidValueError, "begins with 'layers'"),
-        (b'node { name: "a"\n  op: "B" input', InvalidValueError, "line 2"),
+        (b"\0" * 100, DataLossError, "zero"),
+        (b"layers { top: 1 }", UnimplementedError, "begins with 'layers'"),
+        (b'node { name: "a"\n  op: "B" input', DataLossError, "line 2"),
         (b'node { name: "\xff\xfe" }', DataLossError, "line 1: not UTF-8"),
         (b"\xff\xff\xff", DataLossError, "neither a GraphDef"),
         (ONNX, UnimplementedError, "ONNX"),
@@ -144,7 +144,7 @@ def test_a_failed_write_keeps_the_old_graph(tmp_path: Path, monkeypatch: pytest.
 
 def test_arrays_are_no_graphs(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.zeros(3))
-    with pytest.raises(InvalidValueError, match="npy"):
+    with pytest.raises(UnimplementedError, match="npy"):
         graph_file.read_graph(tmp_path / "x.npy")
 
 

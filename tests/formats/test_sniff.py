@@ -47,6 +47,10 @@ FOREIGN = {
     "html": (b"\n<!DOCTYPE html><html></html>", r"HTML.*open it in a browser"),
     "pickle": (pickle.dumps({"w": Bomb()}), r"Python pickle, which is not read.*numpy\.savez"),
     "pickle 2": (pickle.dumps([Bomb()], protocol=2), "Python pickle, which is not read"),
+    "pickle 0": (pickle.dumps({"w": Bomb()}, protocol=0), "Python pickle, which is not read"),
+    "pickle 1": (pickle.dumps([1.5, "a"], protocol=1), "Python pickle, which is not read"),
+    "pickle 0 of an array": (pickle.dumps(np.ones(3), protocol=0), "Python pickle, which is not read"),
+    "pickle 0 of a tuple": (pickle.dumps((1.5, "a"), protocol=0), "Python pickle, which is not read"),
     "torch": (
         archive("archive/data.pkl", "archive/data/0", "archive/version"),
         r"PyTorch file.*safetensors or npz",
