@@ -27,6 +27,7 @@ from .ops.nn import (
 from .ops.nn_conv import (
     atrous_conv2d,
     conv1d,
+    conv1d_transpose,
     conv2d,
     conv2d_transpose,
     convolution,
@@ -34,6 +35,7 @@ from .ops.nn_conv import (
     depthwise_conv2d_native,
     separable_conv2d,
 )
+from .ops.nn_conv3d import avg_pool3d, conv3d, conv3d_transpose, max_pool3d
 from .ops.nn_loss import (
     log_poisson_loss,
     sigmoid_cross_entropy_with_logits,
@@ -61,13 +63,14 @@ if not TYPE_CHECKING:
 
 
 __all__ = [
-    "atrous_conv2d", "avg_pool", "avg_pool2d", "batch_normalization", "bias_add", "conv1d", "conv2d",
-    "conv2d_transpose", "convolution", "crelu", "depthwise_conv2d", "depthwise_conv2d_native", "dropout",
-    "elu", "fused_batch_norm", "in_top_k", "l2_loss", "l2_normalize", "leaky_relu",
-    "local_response_normalization", "log_poisson_loss", "log_softmax", "lrn", "max_pool", "max_pool2d",
-    "max_pool_with_argmax", "moments", "pool", "relu", "relu6", "relu_layer", "selu", "separable_conv2d",
-    "sigmoid", "sigmoid_cross_entropy_with_logits", "softmax", "softmax_cross_entropy_with_logits",
-    "softmax_cross_entropy_with_logits_v2", "softplus", "softsign",
+    "atrous_conv2d", "avg_pool", "avg_pool2d", "avg_pool3d", "batch_normalization", "bias_add", "conv1d",
+    "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "convolution",
+    "crelu", "depthwise_conv2d", "depthwise_conv2d_native", "dropout", "elu", "fused_batch_norm",
+    "in_top_k", "l2_loss", "l2_normalize", "leaky_relu", "local_response_normalization",
+    "log_poisson_loss", "log_softmax", "lrn", "max_pool", "max_pool2d", "max_pool3d",
+    "max_pool_with_argmax", "moments", "pool", "relu", "relu6", "relu_layer", "selu",
+    "separable_conv2d", "sigmoid", "sigmoid_cross_entropy_with_logits", "softmax",
+    "softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits_v2", "softplus", "softsign",
     "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k",
     "weighted_cross_entropy_with_logits", "xw_plus_b", "zero_fraction",
 ]  # fmt: skip

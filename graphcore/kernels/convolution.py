@@ -94,7 +94,7 @@ def conv2d_backprop_filter(
     shape = tuple(int(size) for size in filter_sizes)
     height, width = _geometry(x.shape, shape, strides, padding, explicit_paddings, data_format, dilations)
     images, gradient = channels_last(x, data_format), channels_last(dy, data_format)
-    _check_gradient("Conv2DBackpropFilter", (height, width), images.shape, shape, gradient.shape)
+    check_gradient("Conv2DBackpropFilter", (height, width), images.shape, shape, gradient.shape)
     channels, groups = shape[2], images.shape[3] // shape[2]
     spans = forward_span(height), forward_span(width)
     if groups == 1:
@@ -147,7 +147,7 @@ def conv2d_backprop_input(
     gradient, filters = channels_last(dy, data_format), widened(w)
     depth = sizes[3] if data_format == "NHWC" else sizes[1]
     shape = (sizes[0], height.size, width.size, depth)
-    _check_gradient("Conv2DBackpropInput", (height, width), shape, w.shape, gradient.shape)
+    check_gradient("Conv2DBackpropInput", (height, width), shape, w.shape, gradient.shape)
     channels, groups = w.shape[2], depth // w.shape[2]
     if groups == 1:
         out = correlate_input(gradient, filters, height, width, shape)
@@ -216,25 +216,25 @@ def _geometry(
     return axes
 
 
-def _check_gradient(
+def check_gradient(
     op: str,
-    axes: tuple[Axis, Axis],
+    axes: Sequence[Axis],
     shape: Sequence[int],
     filter_shape: Sequence[int],
     gradient: Sequence[int],
 ) -> None:
-    """Raises InvalidArgumentError unless dy's shape (NHWC) is that of the convolution's output."""
-    if len(gradient) != 4 or gradient[0] != shape[0]:
+    """Raises InvalidArgumentError unless dy's shape (channels last) is that of the convolution's output."""
+    if len(gradient) != len(axes) + 2 or gradient[0] != shape[0]:
         raise InvalidArgumentError(
             f"{op}: input and out_backprop must have the same batch size. Input batch: {shape[0]}, "
             f"outbackprop shape: {list(gradient)}",
             input_shape=list(shape),
             out_backprop_shape=list(gradient),
         )
-    if gradient[3] != filter_shape[3]:
+    if gradient[-1] != filter_shape[-1]:
         raise InvalidArgumentError(
-            f"{op}: filter and out_backprop must have the same out_depth, but have {filter_shape[3]} and "
-            f"{gradient[3]}",
+            f"{op}: filter and out_backprop must have the same out_depth, but have {filter_shape[-1]} and "
+            f"{gradient[-1]}",
             filter_shape=list(filter_shape),
             out_backprop_shape=list(gradient),
         )

@@ -159,3 +159,47 @@ def resolve(
         assert out is not None and before is not None and after is not None  # noqa: PT018 - sizes are known
         axes.append(Axis(shape[axis], taps, stride, dilation, out, before, after))
     return axes[0], axes[1]
+
+
+def volume_axes(data_format: str) -> tuple[int, int, int]:
+    """The positions of depth, height and width in "NDHWC" or "NCDHW".
+
+    Raises:
+        InvalidArgumentError: Another data format.
+    """
+    if data_format == "NDHWC":
+        return 1, 2, 3
+    if data_format == "NCDHW":
+        return 2, 3, 4
+    raise InvalidArgumentError(
+        f"Invalid data format: {data_format!r} (NDHWC or NCDHW).", data_format=data_format
+    )
+
+
+def resolve_volume(
+    shape: Sequence[int],
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    data_format: str,
+    dilations: Sequence[int] = (1, 1, 1, 1, 1),
+) -> tuple[Axis, ...]:
+    """The depth, height and width axis of a window over an input of `shape` (5-D, all sizes known).
+
+    Args:
+        shape: Input shape in `data_format`.
+        kernel: Taps along depth, height and width.
+        strides: Five ints in `data_format`.
+        padding: "SAME" or "VALID".
+        data_format: "NDHWC" or "NCDHW".
+        dilations: Five ints in `data_format`.
+
+    Raises:
+        InvalidArgumentError: See `output_size`.
+    """
+    axes = []
+    for taps, axis in zip(kernel, volume_axes(data_format), strict=True):
+        out, before, after = output_size(shape[axis], taps, strides[axis], dilations[axis], padding)
+        assert out is not None and before is not None and after is not None  # noqa: PT018 - sizes are known
+        axes.append(Axis(shape[axis], taps, strides[axis], dilations[axis], out, before, after))
+    return tuple(axes)

@@ -14,6 +14,7 @@ from ..errors import InvalidValueError
 from ..kernels import convolution as convolution_kernels, depthwise as depthwise_kernels
 from ..kernels.windows import spatial_axes
 from ..op import GraphOp, op, raw_ops
+from ..operation import Tensor
 from ..shapes import Dim, Shape, merge_dims, num_elements, with_rank
 from .nn import channel_axis, plain_format
 
@@ -243,7 +244,7 @@ def _padding(padding: Any) -> tuple[str, list[int]]:
     return "EXPLICIT", [int(item) for pair in padding for item in pair]
 
 
-def _either(new: str, value: Any, old: str, old_value: Any) -> Any:
+def either(new: str, value: Any, old: str, old_value: Any) -> Any:
     """One of two names of an argument.
 
     Raises:
@@ -285,7 +286,7 @@ def conv2d(
     padding, explicit = _padding(padding)
     return conv2d_op(
         input,
-        _either("filters", filters, "filter", filter),
+        either("filters", filters, "filter", filter),
         strides=spatial_sequence(strides, 2, data_format, "strides"),
         padding=padding,
         use_cudnn_on_gpu=use_cudnn_on_gpu,
@@ -326,8 +327,8 @@ def conv2d_transpose(
         ValueError: An argument is malformed, or the shapes do not fit.
     """
     data_format = data_format or "NHWC"
-    value = _either("input", input, "value", value)
-    filter = _either("filters", filters, "filter", filter)
+    value = either("input", input, "value", value)
+    filter = either("filters", filters, "filter", filter)
     with name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as scope:
         return raw_ops.Conv2DBackpropInput(
             output_shape,
@@ -357,7 +358,7 @@ def conv1d(
     Raises:
         ValueError: An argument is malformed, or the shapes do not fit.
     """
-    value = _either("input", input, "value", value)
+    value = either("input", input, "value", value)
     with name_scope(name, "conv1d", [value, filters]) as scope:
         return _conv1d(
             value, filters, stride, padding, data_format, dilations, scope, use_cudnn_on_gpu is not False
@@ -391,6 +392,52 @@ def _conv1d(
     return raw_ops.Squeeze(result, squeeze_dims=[spatial])
 
 
+def conv1d_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: str = "SAME",
+    data_format: str | None = "NWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """`tf.nn.conv1d_transpose`: the gradient of `conv1d`, used forwards.
+
+    Args:
+        input: (batch, width, channels), or NCW.
+        filters: (width, output channels, channels).
+        output_shape: Of the result, three ints or a tensor.
+        strides: One or three ints.
+        padding: "SAME" or "VALID".
+        data_format: "NWC" or "NCW".
+        dilations: One or three ints.
+        name: Name of the operations.
+
+    Raises:
+        ValueError: An argument is malformed, or the shapes do not fit.
+    """
+    with name_scope(name, "conv1d_transpose", [input, filters, output_shape]) as scope:
+        if data_format not in (None, "NWC", "NCW"):
+            raise InvalidValueError('data_format must be "NWC" or "NCW".')
+        plain = plain_format(data_format)
+        spatial = spatial_axes(plain)[0]
+        input = raw_ops.ExpandDims(input, spatial)
+        filters = raw_ops.ExpandDims(filters, 0)
+        shape = output_shape if isinstance(output_shape, Tensor) else list(output_shape)
+        result = raw_ops.Conv2DBackpropInput(
+            raw_ops.ConcatV2([shape[:spatial], [1], shape[spatial:]], 0, name="concat"),
+            filters,
+            input,
+            strides=_with_height(spatial_sequence(strides, 1, plain, "stride"), spatial),
+            padding=padding,
+            data_format=plain,
+            dilations=_with_height(spatial_sequence(dilations, 1, plain, "dilations"), spatial),
+            name=scope,
+        )
+        return raw_ops.Squeeze(result, squeeze_dims=[spatial])
+
+
 def _with_height(values: list[int], spatial: int) -> list[int]:
     return [*values[:spatial], 1, *values[spatial:]]
 
@@ -406,7 +453,7 @@ def convolution(
     filters: Any = None,
     dilations: Any = None,
 ) -> Any:
-    """`tf.nn.convolution` in one or two dimensions; dilation by SpaceToBatchND, as in TensorFlow 1.
+    """`tf.nn.convolution` in one to three dimensions; dilation by SpaceToBatchND, as in TensorFlow 1.
 
     Args:
         input: (batch, spatial..., channels), or channels second where `data_format` begins with NC.
@@ -415,45 +462,39 @@ def convolution(
         strides: One int a spatial axis.
         dilation_rate: One int a spatial axis; only one of it and `strides` may differ from 1.
         name: Name scope of the operations.
-        data_format: "NWC", "NCW", "NHWC" or "NCHW".
+        data_format: "NWC", "NCW", "NHWC", "NCHW", "NDHWC" or "NCDHW".
         filters: Later name of `filter`.
         dilations: Later name of `dilation_rate`.
 
     Raises:
-        ValueError: The rank is unknown or not one or two, or arguments do not fit.
+        ValueError: The rank is unknown or not three to five, or arguments do not fit.
     """
-    filter = _either("filters", filters, "filter", filter)
-    rate = _either("dilations", dilations, "dilation_rate", dilation_rate)
+    filter = either("filters", filters, "filter", filter)
+    rate = either("dilations", dilations, "dilation_rate", dilation_rate)
     with name_scope(name, "convolution", [input, filter]) as scope:
         input = convert_to_tensor(input, name="input")
         filter = convert_to_tensor(filter, name="filter")
         ndims = input.get_shape().ndims or filter.get_shape().ndims
-        if ndims not in (3, 4):
+        if ndims not in (3, 4, 5):
             raise InvalidValueError(
-                f"Convolution of 1 or 2 spatial dimensions expected, the input has rank {ndims}"
+                f"Convolution of 1 to 3 spatial dimensions expected, the input has rank {ndims}"
             )
         count = ndims - 2
         plain = plain_format(data_format)
         steps, rates = per_axis(strides, count, "strides"), per_axis(rate, count, "dilation_rate")
         if max(steps) > 1 and max(rates) > 1:
             raise InvalidValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
-        if count == 1:
-            return with_space_to_batch(
-                input,
-                rates,
-                padding,
-                lambda x, pad: _conv1d(x, filter, steps, pad, plain, None, scope),
-                filter.static_shape,
-                plain,
-            )
-        return with_space_to_batch(
-            input,
-            rates,
-            padding,
-            lambda x, pad: conv2d(x, filter, steps, pad, data_format=plain, name=scope),
-            filter.static_shape,
-            plain,
-        )
+
+        def apply(x: Any, pad: str) -> Any:
+            if count == 1:
+                return _conv1d(x, filter, steps, pad, plain, None, scope)
+            if count == 2:
+                return conv2d(x, filter, steps, pad, data_format=plain, name=scope)
+            volume = "NCDHW" if plain == "NCHW" else "NDHWC"
+            strides = spatial_sequence(steps, 3, volume, "strides")
+            return raw_ops.Conv3D(x, filter, strides=strides, padding=pad, data_format=volume, name=scope)
+
+        return with_space_to_batch(input, rates, padding, apply, filter.static_shape, plain)
 
 
 def per_axis(value: Any, count: int, name: str) -> list[int]:
@@ -549,7 +590,7 @@ def depthwise_conv2d(
     Raises:
         ValueError: An argument is malformed, or the shapes do not fit.
     """
-    rate = _either("dilations", dilations, "rate", rate)
+    rate = either("dilations", dilations, "rate", rate)
     with name_scope(name, "depthwise", [input, filter]) as scope:
         return _depthwise(input, filter, strides, padding, rate, data_format, scope)
 
@@ -617,7 +658,7 @@ def separable_conv2d(
     Raises:
         ValueError: An argument is malformed, or the shapes do not fit.
     """
-    rate = _either("dilations", dilations, "rate", rate)
+    rate = either("dilations", dilations, "rate", rate)
     with name_scope(name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]) as scope:
         pointwise = convert_to_tensor(pointwise_filter, name="pointwise_filter")
         shape = with_rank(pointwise.static_shape, 4)

@@ -346,7 +346,7 @@ def pool(
     data_format: str | None = None,
     dilations: Any = None,
 ) -> Any:
-    """`tf.nn.pool` in one or two dimensions.
+    """`tf.nn.pool` in one to three dimensions.
 
     Args:
         input: (batch, spatial..., channels), or channels second where `data_format` begins with NC.
@@ -356,11 +356,11 @@ def pool(
         dilation_rate: One int a spatial axis; only one of it and `strides` may differ from 1.
         strides: One int a spatial axis.
         name: Name scope of the operations.
-        data_format: "NWC", "NCW", "NHWC" or "NCHW".
+        data_format: "NWC", "NCW", "NHWC", "NCHW", "NDHWC" or "NCDHW".
         dilations: Later name of `dilation_rate`.
 
     Raises:
-        ValueError: The rank is not 3 or 4, or arguments do not fit.
+        ValueError: The rank is not 3 to 5, or arguments do not fit.
     """
     if pooling_type not in ("MAX", "AVG"):
         raise InvalidValueError(f"pooling_type must be MAX or AVG, but is {pooling_type!r}")
@@ -368,9 +368,9 @@ def pool(
     with name_scope(name, f"{pooling_type.lower()}_pool", [input]) as scope:
         input = convert_to_tensor(input, name="input")
         ndims = input.get_shape().ndims
-        if ndims not in (3, 4):
+        if ndims not in (3, 4, 5):
             raise InvalidValueError(
-                f"Pooling of 1 or 2 spatial dimensions expected, the input has rank {ndims}"
+                f"Pooling of 1 to 3 spatial dimensions expected, the input has rank {ndims}"
             )
         count = ndims - 2
         plain = plain_format(data_format)
@@ -383,6 +383,16 @@ def pool(
             raise InvalidValueError("pooling with 'SAME' padding is not implemented for dilation_rate > 1")
 
         def apply(x: Any, pad: str) -> Any:
+            if count == 3:
+                volume = "NCDHW" if plain == "NCHW" else "NDHWC"
+                return getattr(raw_ops, f"{declared.name}3D")(
+                    x,
+                    ksize=spatial_sequence(window, 3, volume, "window_shape"),
+                    strides=spatial_sequence(steps, 3, volume, "strides"),
+                    padding=pad,
+                    data_format=volume,
+                    name=scope,
+                )
             first = spatial_axes(plain)[0]
             flat = raw_ops.ExpandDims(x, first) if count == 1 else x
             lead = [1] * (2 - count)

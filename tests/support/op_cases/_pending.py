@@ -61,6 +61,7 @@ PENDING.update(
 
 # Gradients that no case checks against a difference.
 UNDIFFERENTIATED: dict[str, str] = {
+    "MaxPool3DGradGrad": "its gradient has no double precision: compared with TensorFlow's",
     "PreventGradient": "asking for it is an error",
     "ReadVariableOp": "by a handle: tests of variables",
     "ResourceGather": "by a handle: tests of variables",
