@@ -83,7 +83,8 @@ def detect(path: files.Path) -> Format:
         raise sniff.refusal(kind, f"{name} is {kind}; the formats that are read are: {known}.", name)
     meant = next((one for one in formats() if one.suffixes and name.endswith(one.suffixes)), None)
     if meant is not None and meant.kind == "graph":
-        meant.read(name)  # raises what is wrong with it
+        meant.read(name)  # raises what is wrong with it, as a rule
+        return meant
     if meant is not None:
         raise DataLossError(
             f"{name} is damaged or no {meant.name} file: its {files.file_size(name)} bytes begin with "

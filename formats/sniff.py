@@ -6,17 +6,17 @@ import re
 
 from .errors import DataLossError, InvalidValueError, OpError, UnimplementedError
 
-_TEXT_MODE = "copy it again in binary mode (in git: `*.FILE -text`, in ftp: `binary`)"
+TEXT_MODE = "copy it again in binary mode (in git: `*.FILE -text`, in ftp: `binary`)"
 
 # What stands where the content of a file should be, or is left of it: fetching the file again helps.
 _POINTER = "a Git LFS pointer, not the file itself; run `git lfs pull` where it came from"
 _PAGE = "an HTML or XML page (a download that failed? open it in a browser)"
 _ZEROS = "nothing but zero bytes (a download that was cut off?); fetch it again"
 _EMPTY = "empty (a copy or download that failed? fetch it again)"
-_HDF5_LINES = f"an HDF5 file whose line ends were changed in a transfer as text; {_TEXT_MODE}"
-_HDF5_DECODED = f"an HDF5 file that was read as UTF-8 text and written again; {_TEXT_MODE}"
-_HDF5_ENCODED = f"an HDF5 file that was written again as UTF-8 text; {_TEXT_MODE}"
-_TABLE_DECODED = f"a checkpoint's table that was read and written again as text; {_TEXT_MODE}"
+_HDF5_LINES = f"an HDF5 file whose line ends were changed in a transfer as text; {TEXT_MODE}"
+_HDF5_DECODED = f"an HDF5 file that was read as UTF-8 text and written again; {TEXT_MODE}"
+_HDF5_ENCODED = f"an HDF5 file that was written again as UTF-8 text; {TEXT_MODE}"
+_TABLE_DECODED = f"a checkpoint's table that was read and written again as text; {TEXT_MODE}"
 _LOST = frozenset(
     (_POINTER, _PAGE, _ZEROS, _EMPTY, _HDF5_LINES, _HDF5_DECODED, _HDF5_ENCODED, _TABLE_DECODED)
 )
@@ -149,7 +149,7 @@ def text_mode_damage(data: bytes) -> str:
         why = "it is full of the bytes EF BF BD, which stand for undecodable text"
     else:
         return ""
-    return f" It looks as if it was transferred as text ({why}): {_TEXT_MODE}."
+    return f" It looks as if it was transferred as text ({why}): {TEXT_MODE}."
 
 
 def archive_kind(names: bytes) -> str | None:

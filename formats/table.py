@@ -113,15 +113,37 @@ def read_intact_blocks(
     return sorted(pairs.items()), lost
 
 
-def check_metaindex(data: bytes, what: str) -> None:
-    """Reads the block that describes others of a table, which no reader of checkpoints needs.
+def check_unread(content: Content, what: str) -> None:
+    """Checks what no reader of checkpoints needs: the block that describes others, the footer's padding.
 
     Raises:
         DataLossError: It is damaged.
     """
-    content = Content(len(data), lambda offset, length: data[offset : offset + length])
-    offset, size, _ = _handle(content.bytes(content.size - _FOOTER, _FOOTER), 0, what)
+    footer = content.bytes(content.size - _FOOTER, _FOOTER)
+    offset, size, at = _handle(footer, 0, what)
     _block(content, offset, size, what)
+    at = _handle(footer, at, what)[2]
+    padding = footer[at:40]
+    if padding.strip(b"\0"):
+        raise DataLossError(
+            f"{what} is damaged: the {40 - at} bytes at {content.size - _FOOTER + at} should be zeros, but "
+            f"are {padding.hex(' ')}.",
+            offset=content.size - _FOOTER + at,
+            size=40 - at,
+        )
+
+
+def end_of_table(content: Content, what: str) -> int:
+    """Where a table ends by its footer, which follows the last block: the size that it was written with.
+
+    Raises:
+        DataLossError: Not a table, or too short for one.
+    """
+    if content.size < _FOOTER:
+        raise DataLossError(f"{what}: file is too short to be an sstable ({content.size} bytes).")
+    footer = content.bytes(content.size - _FOOTER, _FOOTER)
+    offset, size, _ = _handle(footer, _handle(footer, 0, what)[2], what)
+    return offset + size + _TRAILER + _FOOTER
 
 
 def _index(content: Content, what: str) -> tuple[list[bytes], list[tuple[int, int]]]:

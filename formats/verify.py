@@ -21,6 +21,7 @@ from .errors import (
     UnimplementedError,
 )
 from .leftovers import leftovers
+from .verify_causes import causes_of
 
 if TYPE_CHECKING:
     from .entry import Entry
@@ -296,74 +297,17 @@ def _open_damaged(path: str, open_it: Any) -> Store | None:
     return store if len(store) or store.damaged else None
 
 
-def damage_of(name: str, error: OpError, path: str) -> Damage:
-    """What an error says about a tensor (or "" for a file), as a finding."""
+def damage_of(name: str, error: OpError, path: str, more: str = "") -> Damage:
+    """What an error says about a tensor (or "" for a file), as a finding; `more` is added to its text."""
     facts = error.fields
     kind = "checksum" if "stored" in facts else "structure"
     return Damage(
         name,
         kind,
         facts.get("path") or path,
-        str(error),
+        str(error) + more,
         facts.get("offset"),
         facts.get("size"),
         facts.get("stored"),
         facts.get("calculated", facts.get("computed")),
     )
-
-
-def causes_of(path: str, expected: int | None = None) -> list[str]:
-    """What seems to have happened to a damaged file, as sentences; often nothing.
-
-    Args:
-        path: The file.
-        expected: How long it should be, where that is known.
-    """
-    from . import sniff
-
-    size = files.file_size(path)
-    head = files.read_head(path, sniff.HEAD)
-    kind = sniff.describe(head) if head.strip(b"\0") else None  # the first tensor may well be zeros
-    if kind is not None and expected is not None:
-        return [f"{path} is {kind}."]
-    if expected is not None and size < expected:
-        return [_cut_off(path, size, expected)]
-    text = _as_text(path, size, expected)
-    if text:
-        return [f"{path}:{text}"]
-    if expected is None and size and size % 4096 == 0:
-        return [
-            f"{path} has {size} bytes, a multiple of {_round(size)}: it may be cut off (an interrupted "
-            "download, or a full disk)."
-        ]
-    return []
-
-
-def _cut_off(path: str, size: int, expected: int) -> str:
-    text = f"{path} is cut off: it has {size} of {expected} bytes."
-    if size and size % 4096 == 0:
-        text += f" {size} is a multiple of {_round(size)}: an interrupted download or copy, or a full disk."
-    return text
-
-
-def _round(size: int) -> str:
-    return "1 MiB" if size % (1 << 20) == 0 else "4096"
-
-
-_CHUNK = 1 << 20
-
-
-def _as_text(path: str, size: int, expected: int | None) -> str:
-    """Whether a transfer as text changed the file: by the growth of its size, else by its first bytes."""
-    from . import sniff
-
-    told = sniff.text_mode_damage(files.read_head(path, _CHUNK))
-    if not told or expected is None:
-        return told
-    if "carriage return" in told and size - expected != _count(path, size, b"\n"):
-        return ""  # a file of few line feeds that happen to follow carriage returns
-    return f"{told} The file is {size - expected} bytes longer than it was."
-
-
-def _count(path: str, size: int, byte: bytes) -> int:
-    return sum(files.read_range(path, at, _CHUNK).count(byte) for at in range(0, size, _CHUNK))

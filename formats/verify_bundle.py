@@ -10,8 +10,10 @@ from . import files, protos
 from .bundle import Bundle, open_bundle
 from .errors import DataLossError, OpError, UnimplementedError
 from .leftovers import leftovers
-from .table import TableWriter, check_metaindex, read_intact_blocks
-from .verify import Damage, Verification, causes_of
+from .table import TableWriter, read_intact_blocks
+from .verify import Damage, Verification
+from .verify_causes import Place, causes_of, lost_before, stand_in
+from .verify_incomplete import check_rest
 
 _DATA = re.compile(r"\.data-(\d{5})-of-(\d{5})$")
 _CHUNK = 1 << 20
@@ -35,7 +37,7 @@ def verify_bundle(prefix: str) -> Verification:
             return found
         store = opened
     else:
-        _check_metaindex(store.index_path, found)
+        check_rest(store.index_path, found)
     found.store = store
     sizes = _shards(store, found)
     places = _check_tensors(store, sizes, found)
@@ -88,16 +90,6 @@ def _open_damaged(prefix: str, error: DataLossError, found: Verification) -> Bun
         return None
 
 
-def _check_metaindex(path: str, found: Verification) -> None:
-    try:
-        check_metaindex(files.read_bytes(path), path)
-    except DataLossError as error:
-        facts = error.fields
-        why = f"{error} No tensor depends on it."
-        where = facts.get("offset"), facts.get("size"), facts.get("stored"), facts.get("computed")
-        found.damaged.append(Damage("", "checksum", path, why, *where))
-
-
 def _text(key: bytes) -> str:
     return key.decode("utf-8", "replace")
 
@@ -121,10 +113,6 @@ def _shards(store: Bundle, found: Verification) -> dict[str, int | None]:
     return sizes
 
 
-Place = tuple[str, str, int, int, bool]
-"""A tensor's or part's name, its file, offset and size there, and whether it is intact."""
-
-
 def _check_tensors(store: Bundle, sizes: dict[str, int | None], found: Verification) -> list[Place]:
     """Reads every tensor, part by part; fills `intact`, `damaged` and `unread`."""
     places: list[Place] = []
@@ -140,10 +128,10 @@ def _check_tensors(store: Bundle, sizes: dict[str, int | None], found: Verificat
             continue
         damaged = len(found.damaged)
         unread = False
-        for entry, (path, offset, size) in zip(parts, where, strict=True):
+        for entry, (path, offset, size, crc) in zip(parts, where, strict=True):
             label = name if entry.part is None else f"{name}{list(map(list, entry.part.ranges))}"
             problem = None
-            if path in sizes and sizes[path] is None:
+            if size and path in sizes and sizes[path] is None:
                 problem = Damage(label, "missing", path, f"{path} does not exist.", offset, size)
             else:
                 try:
@@ -153,7 +141,7 @@ def _check_tensors(store: Bundle, sizes: dict[str, int | None], found: Verificat
                     unread = True
                 except OpError as error:
                     problem = _damage(label, error, path, offset, size)
-            places.append((label, path, offset, size, problem is None))
+            places.append(Place(label, path, offset, size, crc, problem is None))
             if problem is not None:
                 found.damaged.append(problem)
         if len(found.damaged) == damaged and not unread:
@@ -185,19 +173,21 @@ def _only_zeros(path: str, offset: int, size: int) -> bool:
 def _explain(store: Bundle, sizes: dict[str, int | None], places: list[Place], found: Verification) -> None:
     """Per data file what seems to have happened to it."""
     for path, size in sizes.items():
-        here = [place for place in places if place[1] == path]
-        expected = max((offset + length for _, _, offset, length, _ in here), default=0)
-        bad = [place for place in here if not place[4]]
+        here = [place for place in places if place.path == path]
+        expected = max((place.offset + place.size for place in here), default=0)
+        bad = [place for place in here if not place.intact]
         if size is None:
             continue
         if not bad:
             if size > expected and here:
                 found.notes.append(f"{path} has {size - expected} bytes after its last tensor.")
             continue
-        inside = [place for place in here if 0 < place[3] <= size - place[2]]
-        wrong = [place for place in inside if not place[4]]
-        causes = causes_of(path, expected)
-        if len(wrong) > 1 and 2 * len(wrong) >= len(inside) and (not causes or size < expected):
+        inside = [place for place in here if 0 < place.size <= size - place.offset]
+        wrong = [place for place in inside if not place.intact]
+        lost_inside = size < expected and lost_before(path, expected - size, bad)
+        causes = causes_of(path, expected, lost_inside)
+        unsure = not causes or (size < expected and not lost_inside and not stand_in(path))
+        if len(wrong) > 1 and 2 * len(wrong) >= len(inside) and unsure:
             causes = [
                 f"{path} is not the one that {store.index_path} was written with: {len(wrong)} of the "
                 f"{len(inside)} tensors that lie within its {size} bytes do not match"

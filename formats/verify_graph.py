@@ -19,7 +19,8 @@ from .graph_facts import output_rows
 from .graph_file import GraphFile, decode_graph, read_graph
 from .saved_variables import SavedVariable, saved_variables
 from .tensor_proto import to_array
-from .verify import Damage, Verification, causes_of
+from .verify import Damage, Verification
+from .verify_causes import causes_of
 
 
 def verify_graph(path: str) -> Verification:

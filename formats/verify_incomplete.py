@@ -9,8 +9,10 @@ from collections.abc import Iterable
 from . import checkpoint_state, files, registry
 from .errors import DataLossError, InvalidValueError, MissingFileError, OpError, UnimplementedError
 from .leftovers import leftovers
+from .table import check_unread
 from .v1 import V1Checkpoint
-from .verify import Damage, Verification, causes_of, check_entries, damage_of
+from .verify import Damage, Verification, check_entries, damage_of
+from .verify_causes import causes_of
 
 _V1_SHARD = re.compile(r"(?P<prefix>.*)-(\d{5}|\?{5})-of-(?P<count>\d{5})", re.DOTALL)
 _PIECE = re.compile(r"(?P<prefix>.*?)(\.meta|\.index|\.data-\d{5}-of-\d{5})", re.DOTALL)
@@ -75,6 +77,7 @@ def verify_v1(prefix: str, paths: list[str], missing: Iterable[str] = ()) -> Ver
             found.causes += causes_of(path)
         else:
             good.append(path)
+            check_rest(path, found)
     if good:
         check_entries(found, lambda: V1Checkpoint(prefix, good))
     folder, base = os.path.split(prefix)
@@ -83,6 +86,14 @@ def verify_v1(prefix: str, paths: list[str], missing: Iterable[str] = ()) -> Ver
         for one in leftovers(folder, base.partition("-?")[0])
     ]
     return found
+
+
+def check_rest(path: str, found: Verification) -> None:
+    """Checks what of a table no tensor depends on."""
+    try:
+        check_unread(files.open_content(path), path)
+    except DataLossError as error:
+        found.damaged.append(damage_of("", error, path, " No tensor depends on it."))
 
 
 def v1_shards(name: str) -> tuple[list[str], list[str]]:
