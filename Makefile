@@ -10,7 +10,7 @@ PACKAGES := cli formats graphcore sample_models
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format types oracle protos bench wheel clean
+.PHONY: help demo test lint format types oracle protos op-lists bench wheel clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
@@ -66,6 +66,10 @@ oracle: $(ORACLE)/.installed  ## the tests against a real TensorFlow, in an envi
 
 protos: $(VENV)/.installed-dev  ## compile the .proto files into the committed descriptor set
 	$(VENV)/bin/python formats/proto_src/compile.py
+
+op-lists: $(VENV)/.installed-dev $(ORACLE)/.installed  ## the lists of ops that inspect compares with
+	$(VENV)/bin/python tests/support/op_lists.py
+	$(ORACLE)/bin/python tests/support/op_lists.py
 
 bench: $(ORACLE)/.installed  ## ratios against TensorFlow, each pair measured in one run
 	$(ORACLE)/bin/python -m tests.bench

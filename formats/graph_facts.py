@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import dtypes, protos
+from .graph_results import PLACEHOLDER_OPS, find_results
 from .tensor_proto import shape_from_proto
 
 Shape = list[int | None] | None
 
 VARIABLE_OPS = frozenset(("VariableV2", "Variable", "VarHandleOp", "AutoReloadVariable"))
-PLACEHOLDER_OPS = frozenset(("Placeholder", "PlaceholderV2", "PlaceholderWithDefault"))
 _SAVER_OPS = frozenset(
     (
         "Save",
@@ -30,14 +30,6 @@ _SAVER_OPS = frozenset(
         "ShardedFilename",
         "MergeV2Checkpoints",
     )
-)
-# Ops that end a graph without being a result: sources, writes, and those without outputs.
-_NO_RESULT = re.compile(
-    r"Const|Placeholder\w*|Variable(V2)?|VarHandleOp|AutoReloadVariable|HashTable\w*|MutableHashTable\w*|NoOp|Assert|"
-    r"Abort|ControlTrigger|IsVariableInitialized|VarIsInitializedOp|Assign\w*|Apply\w+|SparseApply\w+|Resource\w+|"
-    r"Scatter(Nd)?(Update|Add|Sub|Mul|Div|Min|Max)|\w*Enqueue\w*|Queue\w+|\w*QueueV?2?|InitializeTable\w*|"
-    r"LookupTable(Insert|Import|Remove|Export|Size)\w*|\w*Summary(V2)?|Write\w+|\w*SummaryWriter|PrintV2|"
-    r"DestroyResourceOp|MakeIterator|\w*IteratorV?2?|_Send|Stack\w*Close\w*|TensorArrayClose\w*|(Ref)?(Exit|Switch)"
 )
 _WRITE = re.compile(r"Assign(Add|Sub)?")
 _SUMMARY = re.compile(r"\w*Summary(V2)?")
@@ -68,10 +60,11 @@ class GraphFacts:
         ops: How many nodes there are of each op, most frequent first.
         nodes: Number of nodes.
         inputs: Placeholders that something but a saver consumes, as `{"name", "dtype", "shape"}`; with
-            `"optional": True` where there is a default, `"needed": False` where no output needs it.
-        outputs: Tensors that the file calls results, then those that look like it (nothing but gradients,
-            savers and summaries consumes them), as inputs, with `"needs"`: the names of the inputs it
-            depends on.
+            `"optional": True` where there is a default, `"needed": False` where no output needs it,
+            `"label": True` where results are only compared with it.
+        outputs: Tensors that the file calls results, then those that look like it (`graph_results.py`),
+            the likeliest first, as inputs, with `"role"`: `named`, `result`, `loss` or `other`, and
+            `"needs"`: the names of the inputs it depends on.
         variables: Nodes that are variables, by name.
         constants: `{"nodes", "elements", "bytes"}` of all Const nodes.
         devices: How many nodes are placed on each device, most first.
@@ -115,15 +108,27 @@ def graph_facts(
         or _SUMMARY.fullmatch(op)
         or _AUXILIARY_NAME.search(name)
     }
-    consumed_by_anything, consumed = _consumed(described, auxiliary)
+    consumed = _consumed(described)
     producer = graph_def.versions.producer
     for name, op, _, node in described:
-        if op in PLACEHOLDER_OPS and name in consumed_by_anything and name not in auxiliary:
+        if op in PLACEHOLDER_OPS and name in consumed and name not in auxiliary:
             facts.inputs.append(_input(node, producer))
     facts.outputs = _named_results(results, nodes, op_defs)
     told = {row["name"] for row in facts.outputs}
-    guessed = _outputs(described, auxiliary, consumed, facts.variables, op_defs)
-    facts.outputs += [row for row in guessed if row["name"] not in told]
+    found = find_results(described, auxiliary, facts.variables)
+    guessed = [
+        row | {"role": role}
+        for node, output, role in found.tensors
+        for row in output_rows(node, op_defs.get(node.op))[
+            slice(output, None if output is None else output + 1)
+        ]
+    ]
+    if not guessed:
+        guessed = _other_ends(described, auxiliary, facts.variables, op_defs)
+    facts.outputs += list({row["name"]: row for row in guessed if row["name"] not in told}.values())
+    for row in facts.inputs:
+        if row["name"].removesuffix(":0") in found.labels:
+            row["label"] = True
     _connect(described, facts)
     facts.devices = dict(Counter(node.device for node in nodes if node.device).most_common())
     facts.constants = _constants(node for _, op, _, node in described if op == "Const")
@@ -174,18 +179,13 @@ def as_list(shape: tuple[int | None, ...] | None) -> Shape:
     return None if shape is None else list(shape)
 
 
-def _consumed(
-    described: list[tuple[str, str, list[str], Any]], auxiliary: set[str]
-) -> tuple[set[str], set[str]]:
-    """The nodes that any node consumes, and those that one consumes which is not auxiliary."""
-    by_any: set[str] = set()
-    by_results: set[str] = set()
-    for name, _, inputs, _ in described:
-        sources = [one[1:] if one[:1] == "^" else one.partition(":")[0] for one in inputs]
-        by_any.update(sources)
-        if name not in auxiliary:
-            by_results.update(sources)
-    return by_any, by_results
+def _consumed(described: list[tuple[str, str, list[str], Any]]) -> set[str]:
+    """The nodes that any node consumes."""
+    return {
+        one[1:] if one[:1] == "^" else one.partition(":")[0]
+        for _, _, inputs, _ in described
+        for one in inputs
+    }
 
 
 def _connect(described: list[tuple[str, str, list[str], Any]], facts: GraphFacts) -> None:
@@ -245,34 +245,35 @@ def _named_results(
         if node.name in heads
         for row in output_rows(node, op_defs.get(node.op))
     }
-    return [rows[name] for name in wanted if name in rows]
+    return [rows[name] | {"role": "named"} for name in wanted if name in rows]
 
 
-def _outputs(
+def _other_ends(
     described: list[tuple[str, str, list[str], Any]],
     auxiliary: set[str],
-    consumed: set[str],
     variables: Mapping[str, Any],
     op_defs: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
+    """What stands for results in a graph without any: what is written, left a loop, read, or all there is."""
+    consumed = {
+        source[1:] if source[:1] == "^" else source.partition(":")[0]
+        for name, _, inputs, _ in described
+        if name not in auxiliary
+        for source in inputs
+    }
     ends = [
         (op, inputs, node)
         for name, op, inputs, node in described
         if name not in consumed and name not in auxiliary and op != "NoOp"
     ]
-    results = [
-        node
-        for op, inputs, node in ends
-        if not _NO_RESULT.fullmatch(op)
-        and not (op in ("Identity", "ReadVariableOp") and inputs and inputs[0].partition(":")[0] in variables)
-    ]
-    # A graph that only writes variables, or of nothing but constants or placeholders: these are all there is.
     chosen = (
-        results
-        or _written(ends, {name: node for name, _, _, node in described})
+        _written(ends, {name: node for name, _, _, node in described})
+        or [node for op, _, node in ends if op in ("Exit", "RefExit")]
+        or [node for op, inputs, node in ends if op in ("Identity", "ReadVariableOp") and inputs[:1]]
         or [node for op, _, node in ends if op in PLACEHOLDER_OPS or op == "Const"]
     )
-    return [row for node in chosen for row in output_rows(node, op_defs.get(node.op))]
+    rows = [row for node in chosen for row in output_rows(node, op_defs.get(node.op))]
+    return [row | {"role": "other"} for row in rows]
 
 
 def _written(ends: list[tuple[str, list[str], Any]], nodes: Mapping[str, Any]) -> list[Any]:
@@ -295,7 +296,7 @@ def output_rows(node: Any, op_def: Any = None) -> list[dict[str, Any]]:
         op_def: Its OpDef, if the file has it.
     """
     known = node.attr["_output_shapes"].list.shape if "_output_shapes" in node.attr else ()
-    shapes = [as_list(shape_from_proto(shape)) for shape in known]
+    shapes = [as_list(shape_from_proto(shape)) for shape in known] or _declared_shapes(node)
     types = _output_types(node, op_def)
     count = max(len(types), len(shapes)) if op_def is None else len(types)
     return [
@@ -306,6 +307,21 @@ def output_rows(node: Any, op_def: Any = None) -> list[dict[str, Any]]:
         }
         for index in range(count)
     ]
+
+
+def _declared_shapes(node: Any) -> list[Shape]:
+    """The shape of a node's only output where an attribute has it: of constants, variables, placeholders."""
+    if node.op == "Const":
+        return (
+            [as_list(shape_from_proto(node.attr["value"].tensor.tensor_shape))]
+            if "value" in node.attr
+            else []
+        )
+    if node.op in VARIABLE_OPS and node.op != "VarHandleOp":
+        return [node_shape(node)]
+    # Of a placeholder rank 0 may mean that nothing is known (see `_input`).
+    shape = node_shape(node) if node.op in PLACEHOLDER_OPS else None
+    return [shape] if shape else []
 
 
 def _output_types(node: Any, op_def: Any) -> list[int]:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import checkpoint_state, files, object_graph, registry, session_bundle
+from . import checkpoint_state, files, known_ops, object_graph, registry, session_bundle
 from .checkpoint_state import ResolvedCheckpoint
 from .collection_items import collection_items
 from .errors import InvalidValueError, MissingFileError, OpError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from .graph_file import GraphFile
 
 Summary = dict[str, Any]
+_DEFAULT_SIGNATURE = "serving_default"
 
 
 def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
@@ -37,11 +39,12 @@ def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
         CLI.md: `path`, `assets` (files beside the graph, and whether they are there), `how` (how the file
         was chosen, where the path did not name it), `text`, `tags`, `min_consumer`, `devices` (how many
         nodes are placed on each), `unlisted_ops` and `unlisted_attributes` (those that the file's own
-        list of ops does not have), `checkpoints` (the complete ones of the directory), `meta_graphs` (the
-        tags of each graph of a SavedModel), `saver`, `functions`, `constants`, `missing` (a reason why
-        the checkpoint beside a graph could not be read), and of each variable what `variable_rows.py`
-        says and `variable` (the name of what lies under a key, of a checkpoint of TensorFlow 2 without
-        graph).
+        list of ops does not have), `unknown_ops` and `unknown_attributes` (those that no version of
+        TensorFlow has), `checkpoints` (the complete ones of the directory), `meta_graphs` (the tags of
+        each graph of a SavedModel), `saver`, `functions`, `function_ops` (as `ops`, of their bodies),
+        `constants`, `missing` (a reason why the checkpoint beside a graph could not be read), and of each
+        variable what `variable_rows.py` says and `variable` (the name of what lies under a key, of a
+        checkpoint of TensorFlow 2 without graph).
 
     Raises:
         OpError: The file is missing, damaged, or of a kind that is not read.
@@ -250,11 +253,16 @@ def _of_graph(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None
         summary["min_consumer"] = graph_def.versions.min_consumer
     if facts.devices:
         summary["devices"] = facts.devices
+    library = graph_def.library.function
+    functions = {function.signature.name for function in library}
     if op_defs:
-        functions = {function.signature.name for function in graph_def.library.function}
         summary |= unlisted(graph_def.node, op_defs, functions)
-    if graph_def.library.function:
-        summary["functions"] = sorted(function.signature.name for function in graph_def.library.function)
+    summary |= known_ops.foreign(graph_def.node, op_defs, functions)
+    if functions:
+        summary["functions"] = sorted(functions)
+        summary["function_ops"] = dict(
+            Counter(node.op for function in library for node in function.node_def).most_common()
+        )
     return summary | {"constants": facts.constants} | _totals(rows)
 
 
@@ -267,13 +275,14 @@ def _saver_nodes(meta_graph: Any) -> list[str]:
 
 
 def _results(meta_graph: Any) -> list[str]:
-    """The tensors that signatures and the collection `outputs` name as results."""
+    """The tensors that signatures (what is served by default first) and the collection `outputs` name."""
     if meta_graph is None:
         return []
     names: list[Any] = []
     if "outputs" in meta_graph.collection_def:
         names += meta_graph.collection_def["outputs"].node_list.value
-    for _, signature in sorted(session_bundle.signature_defs(meta_graph).items()):
+    signatures = session_bundle.signature_defs(meta_graph).items()
+    for _, signature in sorted(signatures, key=lambda pair: (pair[0] != _DEFAULT_SIGNATURE, pair[0])):
         infos = [_tensor_info(one)["name"] for _, one in sorted(signature.outputs.items())]
         names += [name for info in infos for name in ([info] if isinstance(info, str) else info)]
     return names

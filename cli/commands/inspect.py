@@ -23,7 +23,7 @@ ITEMS = 4
 @options.command
 @click.argument("path", required=False)
 @click.option("--tensors", is_flag=True, help="Every tensor: stored ones, and the outputs of every node.")
-@click.option("--ops", is_flag=True, help="How often each op occurs, and which cannot be run here.")
+@click.option("--ops", is_flag=True, help="How often each op occurs; marks those that cannot be run here.")
 @click.option("--graph", is_flag=True, help="Every node with its op and inputs.")
 @click.option(
     "--values",
@@ -57,21 +57,23 @@ def command(
       sgtool inspect weights.h5 --values dense/kernel
       sgtool inspect --json | jq -r '.variables[].name'
 
-    Outputs are those of signatures and of the collection `outputs`, then, as the inputs, guesses from the
-    nodes; of each output it is told which inputs it needs.
-    Optimizer slots stand apart, by the graph's Apply operations or by their names. "Not in the op
-    list" compares with the list that the file itself carries.
+    Outputs are those of signatures and of the collection `outputs`, then guesses from the nodes, the
+    likeliest first: results, losses and metrics (what labels are compared in), others; of each output it
+    is told which inputs it needs. Optimizer slots stand apart, by the graph's Apply operations or by their
+    names. "Not run here" are ops that `sgtool run` has no kernel for; "not in the op list" compares with
+    the list that the file itself carries, "not TensorFlow's" and "unknown attributes" with TensorFlow's.
 
     --json gives {"format", "path", "how" (it was chosen), "prefix", "text", "tags", "meta_graphs",
     "missing" (why the checkpoint beside was not read), "producer": {"graph", "tensorflow",
     "checkpoint", "made_by"}, "min_consumer", "checkpoints": [{"prefix", "step", "in_state",
     "latest"}], "variables": [{"name", "dtype", "shape", "bytes", "trainable", "saved", "key", "parts",
-    "slot_of", "variable"}], "inputs": [{"name", "dtype", "shape", "optional", "needed"}], "outputs":
-    [{"name", "dtype", "shape", "needs"}], "signatures", "collections", "assets", "saver", "ops",
-    "unlisted_ops", "unlisted_attributes", "devices", "functions", "nodes", "constants", "about",
+    "slot_of", "variable"}], "inputs": [{"name", "dtype", "shape", "optional", "needed", "label"}],
+    "outputs": [{"name", "dtype", "shape", "role", "needs"}], "signatures", "collections", "assets",
+    "saver", "ops", "unimplemented_ops", "unlisted_ops", "unlisted_attributes", "unknown_ops",
+    "unknown_attributes", "devices", "functions", "function_ops", "nodes", "constants", "about",
     "skipped", "parameters", "bytes"}; keys that do not apply are absent, an unknown dimension is null.
-    "slot_of" is null for a count that belongs to no variable. --ops adds "unimplemented_ops": those that
-    cannot be run here; --tensors, --graph, --values and --stats add "tensors", "graph", "values" and
+    "slot_of" is null for a count that belongs to no variable; "role" is "named" (by the file), "result",
+    "loss" or "other". --tensors, --graph, --values and --stats add "tensors", "graph", "values" and
     "stats": {name: {"size", "min", "max", "mean", "std", "zeros", "nan", "inf"}}.
     """
     from ...formats import summary
@@ -87,8 +89,8 @@ def command(
     if stats:
         details["stats"] = _stats(where, values)
     found = summary.summarise(where)
-    if ops and "ops" in found:
-        details["unimplemented_ops"] = _unimplemented(found)
+    if "ops" in found:
+        found["unimplemented_ops"] = _unimplemented(found)
     if as_json:
         render.document(found | details)
         return
@@ -97,7 +99,7 @@ def command(
         return
     _show_facts(found)
     if ops:
-        unknown = details.pop("unimplemented_ops", ())
+        unknown = found.get("unimplemented_ops", ())
         rows = [
             [op, count, "not implemented" if op in unknown else ""]
             for op, count in found.get("ops", {}).items()
@@ -112,12 +114,10 @@ def command(
 
 
 def _unimplemented(found: dict[str, Any]) -> list[str]:
-    """The ops of a graph that are neither functions of its own nor run here."""
-    # Only asked for with --ops: the kernels need NumPy, and what describes a graph alone does not load it.
-    from ...graphcore import ops, registry  # noqa: F401
+    """The ops of a graph and its functions that are neither functions themselves nor run here."""
+    from .. import implemented
 
-    own = found.get("functions", ())
-    return sorted(op for op in found["ops"] if op not in own and registry.find(op) is None)
+    return implemented.missing([*found["ops"], *found.get("function_ops", ())], found.get("functions", ()))
 
 
 def _store(where: str) -> Mapping[str, Entry]:
@@ -262,6 +262,9 @@ def _show_facts(found: dict[str, Any]) -> None:
             ("nodes", render.count(found["nodes"]) if "nodes" in found else None),
             ("devices", ", ".join(f"{name} ({count})" for name, count in found.get("devices", {}).items())),
             ("functions", _shortened(found.get("functions", []))),
+            ("not run here", _shortened(found.get("unimplemented_ops", []))),
+            ("not TensorFlow's", _shortened(found.get("unknown_ops", []))),
+            ("unknown attributes", _shortened(found.get("unknown_attributes", []))),
             (
                 "not in the op list",
                 _shortened(found.get("unlisted_ops", []) + found.get("unlisted_attributes", [])),
@@ -289,8 +292,11 @@ def _keras_model(configuration: Any) -> str:
 def _show_contents(found: dict[str, Any]) -> None:
     rows = [[*_tensor_cells(row), _input_mark(row)] for row in found.get("inputs", ())]
     _limited("Inputs", ["tensor", "dtype", "shape", ""], rows)
-    rows = [[*_tensor_cells(row), _shortened(row.get("needs", []))] for row in found.get("outputs", ())]
-    _limited("Outputs", ["tensor", "dtype", "shape", "needs"], rows)
+    rows = [
+        [*_tensor_cells(row), row["role"], _shortened(row.get("needs", []))]
+        for row in found.get("outputs", ())
+    ]
+    _limited("Outputs", ["tensor", "dtype", "shape", "role", "needs"], rows)
     rows = [
         [name, direction, key, _info_name(info["name"]), info["dtype"] or "?", render.shape(info["shape"])]
         for name, signature in found.get("signatures", {}).items()
@@ -322,8 +328,9 @@ def _tensor_cells(row: dict[str, Any]) -> list[str]:
 
 
 def _input_mark(row: dict[str, Any]) -> str:
-    marks = ["optional"] if row.get("optional") else []
-    return ", ".join(marks + (["no output needs it"] if row.get("needed") is False else []))
+    marks = ["optional" if row.get("optional") else "", "label" if row.get("label") else ""]
+    marks.append("no output needs it" if row.get("needed") is False else "")
+    return ", ".join(filter(None, marks))
 
 
 def _checkpoint_mark(row: dict[str, Any]) -> str:

@@ -84,8 +84,8 @@ def test_the_table_of_a_pipe_is_plain_text(model: str, sgtool: Tool) -> None:
 
 
 def test_ops_graph_and_tensors(model: str, sgtool: Tool) -> None:
-    (row,) = [line for line in sgtool("inspect", model, "--ops").out.splitlines() if "NobodyKnows" in line]
-    assert row.endswith("not implemented")
+    rows = [line for line in sgtool("inspect", model, "--ops").out.splitlines() if "NobodyKnows" in line]
+    assert rows[-1].endswith("not implemented")
     assert sgtool("inspect", model, "--ops", "--json").json["unimplemented_ops"] == ["NobodyKnows"]
     graph = sgtool("inspect", model, "--graph", "--json").json["graph"]
     assert [(row["name"], row["inputs"]) for row in graph][2] == ("y", ["x", "w"])
@@ -155,8 +155,8 @@ def test_standard_input(model: str, sgtool: Tool) -> None:
     [
         (None, 3, "model.pb"),
         (b"", 4, "empty"),
-        (b"\x89PNG\r\n\x1a\n", 5, "PNG"),
-        (b"node { name: 'a' ops: 'Const' }", 5, "line 1"),
+        (b"\x89PNG\r\n\x1a\n", 6, "PNG"),
+        (b"node { name: 'a' ops: 'Const' }", 4, "line 1"),
         (b"\x0a\x99\x99\x99", 4, "damaged"),
         (b"hello, this is just text", 4, "model.pb"),
     ],
@@ -245,7 +245,7 @@ def test_what_the_tables_say_about_inputs_outputs_and_slots(sgtool: Tool) -> Non
     shown = sgtool("inspect", "m.meta").out
     for line in (
         "rate:0  ?        ?       no output needs it",
-        "z:0     float32  ?      x:0",
+        "z:0     float32  ?      result  x:0",
         "w         float32  [2, 3]     24",
         "w/Momentum  float32  [2, 3]     24  w",
         "Optimizer slots",
@@ -338,7 +338,13 @@ def test_what_the_file_calls_results_are_outputs(sgtool: Tool) -> None:
     assert sgtool("build", "m.py", "-o", "m.meta").code == 0
     rows = sgtool("inspect", "m.meta", "--json").json["outputs"]
     assert [row["name"] for row in rows] == ["middle:0", "end:0"]
-    assert rows[0] == {"name": "middle:0", "dtype": "float32", "shape": [None, 2], "needs": ["x:0"]}
+    assert rows[0] == {
+        "name": "middle:0",
+        "dtype": "float32",
+        "shape": [None, 2],
+        "role": "named",
+        "needs": ["x:0"],
+    }
     meta = protos.parse(protos.MetaGraphDef, Path("m.meta").read_bytes(), "m.meta")
     del meta.collection_def["outputs"]
     signature = meta.signature_def["serve"]

@@ -54,12 +54,13 @@ def test_a_checkpoint_with_its_graph() -> None:
     }
     assert found["inputs"] == [
         {"name": "x:0", "dtype": "float32", "shape": [None, 2]},
-        {"name": "target:0", "dtype": "float32", "shape": [None]},
+        {"name": "target:0", "dtype": "float32", "shape": [None], "label": True},
     ]
     assert {
         "name": "loss:0",
         "dtype": "float32",
         "shape": [],
+        "role": "loss",
         "needs": ["x:0", "target:0"],
     } in found["outputs"]
     assert not [row for row in found["outputs"] if row["name"].startswith(("save", "gradients", "train"))]
@@ -153,7 +154,9 @@ def test_unknown_ops_dtypes_and_nothing_at_all(tmp_path: Path) -> None:
     graph_file.write_graph(tmp_path / "g.pb", graph)
     found = summary.summarise(tmp_path / "g.pb")
     assert found["inputs"] == [{"name": "x:0", "dtype": "dtype 99", "shape": None}]
-    assert found["outputs"] == [{"name": "odd:0", "dtype": None, "shape": None, "needs": ["x:0"]}]
+    assert found["outputs"] == [
+        {"name": "odd:0", "dtype": None, "shape": None, "role": "result", "needs": ["x:0"]}
+    ]
     assert found["variables"] == []
 
 
