@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from . import files, protos, sniff
 from .errors import DataLossError, InvalidValueError, MissingFileError, OpError, nearest, suggestion
+from .leftovers import is_leftover
 
 STATE_NAME = "checkpoint"
 _SHARD = re.compile(r"(?P<prefix>.*)\.data-\d{5}-of-(?P<count>\d{5})", re.DOTALL)
@@ -235,6 +236,8 @@ def v1_checkpoints(directory: str) -> list[str]:
     """The first-generation checkpoints in a directory (files, or patterns of files), oldest first."""
     found = {}
     for name in files.list_directory(directory or "."):
+        if is_leftover(name):
+            continue
         path = os.path.join(directory, name)
         shard = _V1_SHARD.fullmatch(path)
         prefix = f"{shard['prefix']}-?????-of-{shard['count']}" if shard else path
@@ -309,21 +312,21 @@ def _v1_files(prefix: str) -> list[str]:
     """
     match = _V1_SHARD.fullmatch(prefix)
     literal = [prefix] if files.is_file(prefix) else []
-    if literal and (prefix.endswith(".index") or not _is_table(prefix)):
+    if literal and (prefix.endswith(".index") or not is_table(prefix)):
         return []
     if not match or (not literal and "?????" not in prefix) or int(match["count"]) > 100_000:
         return literal
     count = int(match["count"])
     shards = [f"{match['prefix']}-{shard:05d}-of-{match['count']}" for shard in range(count)]
     complete = (not literal or prefix in shards) and all(map(files.is_file, shards))
-    return shards if complete and all(map(_is_table, shards)) else literal
+    return shards if complete and all(map(is_table, shards)) else literal
 
 
 def is_checkpoint_file(path: str) -> bool:
     """Whether a file is part of a checkpoint by its name or content, or names one."""
     if _SHARD.fullmatch(path) or path.endswith(".index"):
         return True
-    return _is_table(path) or is_state_file(path)
+    return is_table(path) or is_state_file(path)
 
 
 def v1_files(prefix: str) -> list[str]:
@@ -339,7 +342,8 @@ def _meta_beside(prefix: str) -> str | None:
     return None
 
 
-def _is_table(path: str) -> bool:
+def is_table(path: str) -> bool:
+    """Whether a file ends as tables do."""
     size = files.file_size(path)
     return size >= 48 and files.read_range(path, size - 8, 8) == sniff.TABLE_MAGIC
 

@@ -17,9 +17,34 @@ _UNFINISHED = re.compile(
 )
 
 
+# The name that such a file would have got: a part of a checkpoint, or a store.
+_FILE = re.compile(
+    r"(?P<name>.+\.(index|meta|data-\d{5}-of-\d{5}|h5|hdf5|npz|safetensors|pb|pbtxt))\.[^.]+", re.DOTALL
+)
+
+
 def is_leftover(name: str) -> bool:
     """Whether the name of a file or directory is one of something unfinished."""
     return _UNFINISHED.search(name) is not None
+
+
+def explain(path: str) -> str:
+    """A sentence about a file that is left over, and what to do with it; "" for other files."""
+    folder, name = os.path.split(path)
+    match = _FILE.fullmatch(name)
+    if match is None or not is_leftover(name):
+        return ""
+    meant = os.path.join(folder, match["name"].lstrip("."))
+    sentence = f"{path} is left over from a save or copy of {meant} that did not finish."
+    if files.is_file(meant):
+        return f"{sentence} {meant} is there: delete the other."
+    return f"{sentence} {meant} is not there: write or copy it again, and delete what is left over."
+
+
+def unfinished(path: str, harmless: bool = True) -> str:
+    """The sentence about something left over beside a checkpoint; `harmless` where that is whole."""
+    sentence = f"{path} is left over from a save or copy that did not finish"
+    return f"{sentence}; it can be deleted." if harmless else f"{sentence}."
 
 
 def leftovers(directory: files.Path, base: str = "") -> list[str]:

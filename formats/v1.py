@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from . import checkpoint_state, dtypes, files, protos, sniff
+from . import checkpoint_state, dtypes, files, leftovers, protos, sniff
 from .entry import Entry
 from .errors import (
     DataLossError,
@@ -100,7 +100,9 @@ class V1Checkpoint(Store):
         head = protos.parse(protos.SavedTensorSlices, table.get(b"") or b"", f"The description in {path}")
         if not head.HasField("meta"):
             raise DataLossError(
-                f"{path} is a table but not a first-generation checkpoint: it describes no tensors."
+                f"{path} is a table but not a first-generation checkpoint: it describes no tensors. "
+                f"{leftovers.explain(path)}".rstrip(),
+                path=path,
             )
         self.producer = max(self.producer, head.meta.versions.producer)
         for saved in head.meta.tensor:

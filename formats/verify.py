@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import checkpoint_state, files, registry
 from .errors import (
+    AlreadyExistsError,
     DataLossError,
     InvalidValueError,
     MissingFileError,
@@ -20,7 +21,7 @@ from .errors import (
     OpError,
     UnimplementedError,
 )
-from .leftovers import leftovers
+from .leftovers import leftovers, unfinished
 from .verify_causes import causes_of
 
 if TYPE_CHECKING:
@@ -106,6 +107,9 @@ def verify(path: files.Path) -> list[Verification]:
         return _verify_directory(name)
     from . import verify_incomplete
 
+    left_over = verify_incomplete.left_over(name) if files.is_file(name) else None
+    if left_over is not None:
+        return [left_over]
     there, missing = verify_incomplete.v1_shards(name)
     if there and missing:  # before a file of several is taken for a checkpoint of its own
         return [verify_incomplete.verify_v1(name, there, missing)]
@@ -134,6 +138,7 @@ def salvage(checked: Iterable[Verification], output: files.Path) -> tuple[Format
 
     Raises:
         InvalidValueError: None or several stores, nothing intact, or `output` is the damaged one itself.
+        AlreadyExistsError: `output` exists.
         OpError: As `registry.write_store`.
     """
     stores = [one for one in checked if one.store is not None]
@@ -151,6 +156,12 @@ def salvage(checked: Iterable[Verification], output: files.Path) -> tuple[Format
     if os.path.abspath(target) == os.path.abspath(source.path):
         raise InvalidValueError(
             f"{target} is what is being salvaged; write to another place.", path=source.path
+        )
+    there = [path for path in (target, f"{target}.index", f"{target}.meta") if files.is_file(path)]
+    if there:
+        raise AlreadyExistsError(
+            f"{there[0]} is there already, and nothing is replaced: name another place, or delete it.",
+            path=there[0],
         )
     meta_graph = next((one.meta_graph for one in checked if one.meta_graph is not None), None)
     format = registry.write_store(target, (store[name] for name in source.intact), meta_graph=meta_graph)
@@ -175,7 +186,13 @@ def _verify_directory(name: str) -> list[Verification]:
     bases = [one.removesuffix(".index") for one in files.list_directory(name) if one.endswith(".index")]
     found = []
     for base in bases:
-        found += _verify_resolved(checkpoint_state.resolve_prefix(os.path.join(name, f"{base}.index")))
+        index = os.path.join(name, f"{base}.index")
+        try:
+            found += _verify_resolved(checkpoint_state.resolve_prefix(index))
+        except UnimplementedError as error:  # something else by that name: the others are looked at still
+            found.append(
+                Verification(os.path.join(name, base), "checkpoint", damaged=[damage_of("", error, index)])
+            )
     for prefix in checkpoint_state.v1_checkpoints(name):
         found += _verify_resolved(checkpoint_state.resolve_prefix(prefix))
     for rest in verify_incomplete.pieces_in(name, [one.path for one in found]):
@@ -190,7 +207,7 @@ def _verify_directory(name: str) -> list[Verification]:
             return [_verify_store(name, format)]
     _check_state(name, found)
     left = [path for path in leftovers(name) if not any(path in " ".join(one.notes) for one in found)]
-    found[-1].notes += [f"{path} is left over from a save or copy that did not finish." for path in left]
+    found[-1].notes += map(unfinished, left)
     return found
 
 

@@ -9,7 +9,7 @@ import re
 from . import files, protos
 from .bundle import Bundle, open_bundle
 from .errors import DataLossError, OpError, UnimplementedError
-from .leftovers import leftovers
+from .leftovers import leftovers, unfinished
 from .table import TableWriter, read_intact_blocks
 from .verify import Damage, Verification
 from .verify_causes import Place, causes_of, lost_before, stand_in
@@ -205,8 +205,7 @@ def _note_neighbours(prefix: str, store: Bundle | None, found: Verification) -> 
     """Left-over files, and data files of another save."""
     folder, base = os.path.split(prefix)
     left = leftovers(folder, base)
-    sentences = [f"{path} is left over from a save or copy that did not finish." for path in left]
-    (found.notes if found.whole else found.causes).extend(sentences)
+    (found.notes if found.whole else found.causes).extend(unfinished(path, found.whole) for path in left)
     if store is None:
         return
     own = {os.path.basename(store.shard_path(shard)) for shard in range(store.num_shards)}

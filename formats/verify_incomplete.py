@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from . import checkpoint_state, files, registry
 from .errors import DataLossError, InvalidValueError, MissingFileError, OpError, UnimplementedError
-from .leftovers import leftovers
+from .leftovers import explain, leftovers, unfinished
 from .table import check_unread
 from .v1 import V1Checkpoint
 from .verify import Damage, Verification, check_entries, damage_of
@@ -81,10 +81,7 @@ def verify_v1(prefix: str, paths: list[str], missing: Iterable[str] = ()) -> Ver
     if good:
         check_entries(found, lambda: V1Checkpoint(prefix, good))
     folder, base = os.path.split(prefix)
-    found.notes += [
-        f"{one} is left over from a save or copy that did not finish."
-        for one in leftovers(folder, base.partition("-?")[0])
-    ]
+    found.notes += [unfinished(one, found.whole) for one in leftovers(folder, base.partition("-?")[0])]
     return found
 
 
@@ -147,10 +144,29 @@ def _without_index(prefix: str) -> Verification | None:
     why = f"{index} does not exist; without it nothing says what is in {', '.join(names) or 'what is left'}."
     found = Verification(prefix, "checkpoint", damaged=[Damage("", "missing", index, why)])
     if left:
-        found.causes.append(
-            f"A save did not finish: {', '.join(left)} {'is' if len(left) == 1 else 'are'} left over."
-        )
+        are = "is" if len(left) == 1 else "are"
+        found.causes.append(f"A save did not finish: {', '.join(left)} {are} left over.{_rescue(left)}")
     return found
+
+
+def _rescue(left: list[str]) -> str:
+    """What can be tried where the index was written and only its renaming did not happen."""
+    for path in left:
+        stem, mark, _ = path.rpartition(".index.")
+        if mark and files.is_file(path) and checkpoint_state.is_table(path):
+            return (
+                f" {path} is a whole index: copy it to {stem}.index, and what is left over of data files to "
+                "their own names; then `sgtool verify` says what of the checkpoint there is."
+            )
+    return ""
+
+
+def left_over(path: str) -> Verification | None:
+    """A file that is left over, told as such; None for others."""
+    why = explain(path)
+    if not why:
+        return None
+    return Verification(path, "left-over file", damaged=[Damage("", "structure", path, why)])
 
 
 def graph_beside(prefix: str) -> list[Verification]:

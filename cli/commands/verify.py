@@ -32,7 +32,8 @@ def command(path: str | None, salvage: str | None, as_json: bool) -> None:
     PATH is a checkpoint in any form of its name (with the graph beside it), a store, a graph file, a
     SavedModel, or a directory: then every checkpoint in it. Each damaged tensor is named with its
     file, its place there, and what was expected and found; the exit code is 4 if there is any.
-    --salvage writes the others, with the graph if that is intact, and says what it left out.
+    --salvage writes the others, with the graph if that is intact, and says what it left out; OUT must
+    not exist.
 
     Examples:
       sgtool verify model.ckpt-1000
@@ -99,8 +100,10 @@ def _show(one: Verification) -> None:
     what = "constants" if one.store is None else "tensors"
     total = len(one.intact) + len({damage.name for damage in one.damaged if damage.name}) + len(one.unread)
     state = "whole" if one.whole else "damaged"
-    intact = f"{render.count(len(one.intact))} of {render.count(total)} {what} intact"
-    render.line(f"{one.path} ({one.format}): {state}, {intact}, {render.size(one.nbytes)}")
+    intact = (
+        f", {render.count(len(one.intact))} of {render.count(total)} {what} intact, {render.size(one.nbytes)}"
+    )
+    render.line(f"{one.path} ({one.format}): {state}{intact if total else ''}")
     located = [damage for damage in one.damaged if damage.name and damage.offset is not None]
     if located:
         rows = [_row(damage) for damage in located[:SHOWN]]
@@ -125,7 +128,9 @@ def _row(damage: Damage) -> list[Any]:
 
 
 def _show_salvaged(salvaged: dict[str, Any]) -> None:
-    render.line(f"Wrote {len(salvaged['written'])} tensors to {salvaged['output']} ({salvaged['format']}).")
+    number = len(salvaged["written"])
+    tensors = f"{render.count(number)} tensor{'' if number == 1 else 's'}"
+    render.line(f"Wrote {tensors} to {salvaged['output']} ({salvaged['format']}).")
     for name in salvaged["left_out"]:
         render.line(f"  left out: {name}")
 

@@ -58,10 +58,18 @@ def test_salvage(output: str, broken: str, sgtool: Tool) -> None:
     salvaged = result.json["salvaged"]
     assert (salvaged["output"], salvaged["written"], salvaged["left_out"]) == (output, ["w"], ["z"])
     assert list(registry.open_store(output)) == ["w"]
-    shown = sgtool("verify", broken, "--salvage", output).out
-    assert f"Wrote 1 tensors to {output}" in shown
-    assert "  left out: z" in shown
     assert sgtool("verify", output).code == 0
+    again = sgtool("verify", broken, "--salvage", output)
+    assert again.code == 5
+    assert "is there already" in again.err
+    shown = sgtool("verify", broken, "--salvage", f"more_{output}").out
+    assert f"Wrote 1 tensor to more_{output}" in shown
+    assert "  left out: z" in shown
+
+
+def test_nothing_is_counted_where_there_is_nothing(sgtool: Tool) -> None:
+    Path("g.pbtxt").write_text('node { name: "a" op: "NoOp" }')
+    assert sgtool("verify", "g.pbtxt").out == "g.pbtxt (graph_def): whole\n"
 
 
 def test_nothing_to_salvage(sgtool: Tool) -> None:

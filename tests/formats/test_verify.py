@@ -14,7 +14,13 @@ import pytest
 from sgtool.formats import graph_file, protos, registry, summary
 from sgtool.formats.bundle import write_bundle
 from sgtool.formats.entry import entry_of
-from sgtool.formats.errors import InvalidValueError, MissingFileError, OpError, UnimplementedError
+from sgtool.formats.errors import (
+    AlreadyExistsError,
+    InvalidValueError,
+    MissingFileError,
+    OpError,
+    UnimplementedError,
+)
 from sgtool.formats.leftovers import leftovers
 from sgtool.formats.parts import Part
 from sgtool.formats.verify import Verification, salvage, verify
@@ -193,7 +199,9 @@ def test_left_over_files_are_recognised(name: str, prefix: Path) -> None:
     (prefix.parent / "m2.index.tempstate7").write_bytes(b"")  # of another prefix
     found = check(prefix)
     assert found.whole
-    assert found.notes == [f"{prefix.parent / name} is left over from a save or copy that did not finish."]
+    assert found.notes == [
+        f"{prefix.parent / name} is left over from a save or copy that did not finish; it can be deleted."
+    ]
 
 
 def test_a_save_that_did_not_finish(tmp_path: Path) -> None:
@@ -204,6 +212,68 @@ def test_a_save_that_did_not_finish(tmp_path: Path) -> None:
     assert "m.index.tempstate1 is left over" in found.causes[0]
     with pytest.raises(MissingFileError):
         verify(tmp_path / "other")
+
+
+def test_left_over_files_by_their_own_names(prefix: Path, tmp_path: Path) -> None:
+    index, data = Path(f"{prefix}.index"), data_of(prefix)
+    for whole in (index, data):
+        left = Path(f"{whole}.tempstate5")
+        shutil.copy(whole, left)
+        found = check(left)
+        assert (found.format, len(found.damaged)) == ("left-over file", 1)
+        assert (
+            f"{left} is left over from a save or copy of {whole} that did not finish" in found.damaged[0].why
+        )
+        assert f"{whole} is there: delete the other" in found.damaged[0].why
+    (found,) = verify(tmp_path)  # no checkpoint of the first generation is seen in the index left over
+    assert found.whole
+    with pytest.raises(OpError, match="left over from a save or copy"):
+        registry.open_store(f"{index}.tempstate5")
+    index.unlink()
+    found = check(prefix)
+    assert f"{index}.tempstate5 is a whole index: copy it to {index}" in found.causes[0]
+    assert "is not there: write or copy it again" in check(Path(f"{index}.tempstate5")).damaged[0].why
+
+
+def test_a_tensor_without_bytes_is_intact_whatever_became_of_its_file(tmp_path: Path) -> None:
+    values = [entry_of("a", np.ones(100)), entry_of("b", np.zeros((0, 3), np.float32))]
+    write_bundle(tmp_path / "m", values)
+    os.truncate(data_of(tmp_path / "m"), 10)
+    found = check(tmp_path / "m")
+    assert (found.intact, [one.name for one in found.damaged]) == (["b"], ["a"])
+    data_of(tmp_path / "m").unlink()
+    found = check(tmp_path / "m")
+    assert (found.intact, [one.name for one in found.damaged]) == (["b"], ["", "a"])
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 1\n", "is a Git LFS pointer"),
+        (b"<html><body>404</body></html>" * 400, "is an HTML or XML page"),
+        (b"", "is empty"),
+    ],
+)
+@pytest.mark.parametrize("count", [1, 20])
+def test_what_lies_in_the_place_of_a_data_file(content: bytes, said: str, count: int, tmp_path: Path) -> None:
+    write_bundle(tmp_path / "m", [entry_of(f"t{i:02}", np.full(3, i, np.float32)) for i in range(count)])
+    data_of(tmp_path / "m").write_bytes(content)
+    (cause,) = check(tmp_path / "m").causes
+    assert cause.startswith(f"{data_of(tmp_path / 'm')} {said}")
+
+
+def test_something_else_by_the_name_of_an_index_hides_no_other_checkpoint(
+    prefix: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "a.index").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
+    other, found = verify(tmp_path)
+    assert (other.path, other.whole, found.path, found.whole) == (
+        str(tmp_path / "a"),
+        False,
+        str(prefix),
+        True,
+    )
+    assert "PNG image" in other.damaged[0].why
 
 
 def test_a_directory(prefix: Path, tmp_path: Path) -> None:
@@ -251,8 +321,9 @@ def saved(path: Path) -> dict[str, Any]:
 
 
 def salvaged(found: Verification, tmp_path: Path) -> dict[str, Any]:
-    salvage([found], tmp_path / "out")
-    return saved(tmp_path / "out")
+    output = tmp_path / f"out{len(list(tmp_path.glob('out*.index')))}"
+    salvage([found], output)
+    return saved(output)
 
 
 def same(found: dict[str, Any], *names: str) -> None:
@@ -482,6 +553,11 @@ def test_salvage_writes_what_is_intact(prefix: Path, tmp_path: Path) -> None:
     assert Path(f"{tmp_path}/out.meta").read_bytes() == Path(f"{prefix}.meta").read_bytes()
     with pytest.raises(InvalidValueError, match="write to another place"):
         salvage(checked, prefix)
+    for there in ("out", "out.npz"):
+        before = {path: path.read_bytes() for path in tmp_path.glob("out*")}
+        with pytest.raises(AlreadyExistsError, match=rf"{there}.* is there already"):
+            salvage(checked, tmp_path / there)
+        assert before == {path: path.read_bytes() for path in tmp_path.glob("out*")}
 
 
 def test_memory_is_that_of_the_largest_tensor(tmp_path: Path) -> None:
@@ -493,7 +569,7 @@ def test_memory_is_that_of_the_largest_tensor(tmp_path: Path) -> None:
         registry.write_store(tmp_path / name, values)
         tracemalloc.start()
         found = check(tmp_path / name)
-        salvage([found], tmp_path / "out.npz")
+        salvage([found], tmp_path / f"out_{name}.npz")
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert len(found.intact) == 8
