@@ -22,8 +22,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from . import dtypes, files, hdf5_heaps, keras_weights
-from .entry import Entry
+from . import dtypes, files, hdf5_heaps, hdf5_walk, keras_weights
+from .crc import crc32c, mask
+from .entry import Entry, pieces_of
 from .errors import (
     DataLossError,
     InvalidTypeError,
@@ -33,7 +34,14 @@ from .errors import (
 )
 from .registry import Format
 from .store import Store
-from .tensor_bytes import check_writable, decode_tensor, encode_tensor, size_problem, values_of
+from .tensor_bytes import (
+    check_writable,
+    decode_tensor,
+    encode_tensor,
+    flat_bytes,
+    size_problem,
+    values_of,
+)
 from .tensor_proto import as_bytes, object_array
 
 if TYPE_CHECKING:
@@ -63,6 +71,15 @@ def open_hdf5(path: files.Path) -> Hdf5Store:
     return Hdf5Store(files.location(path))
 
 
+def open_damaged_hdf5(path: files.Path) -> Hdf5Store:
+    """As `open_hdf5`, of a file of which parts are damaged: the rest, and in `damaged` what cannot be opened.
+
+    Raises:
+        DataLossError: Nothing can be opened.
+    """
+    return Hdf5Store(files.location(path), tolerant=True)
+
+
 class Hdf5Store(Store):
     """The datasets of an HDF5 file by variable name, sorted.
 
@@ -70,14 +87,17 @@ class Hdf5Store(Store):
         path: The file.
         meta_graph: The serialized MetaGraphDef kept with them, or None.
         skipped: Datasets that are not tensors, and why.
+        damaged: In a file opened as damaged: the error of each dataset or group that cannot be opened.
         about: What Keras says of a file that it wrote (versions, `model_config`), JSON-ready.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, tolerant: bool = False) -> None:
         import h5py
 
         self.path = self.where = path
         self.skipped = {}
+        self.damaged = {}
+        self._tolerant = tolerant
         self.meta_graph: bytes | None = None
         files.file_size(path)  # ours, not h5py's, error if it is not there
         if not files.is_remote(path):
@@ -95,19 +115,20 @@ class Hdf5Store(Store):
                 raise
 
     def _read_entries(self) -> dict[str, Entry]:
-        import h5py
-
-        found: list[Any] = []
-        named = keras_weights.weight_names(self._file)
-        self.about: dict[str, Any] = keras_weights.about(self._file)
-        self._file.visititems(lambda _, node: found.append(node) if isinstance(node, h5py.Dataset) else None)
+        named: dict[str, str] = {}
+        self.about: dict[str, Any] = {}
+        with self._tolerated(""):
+            named = keras_weights.weight_names(self._file)
+            self.about = keras_weights.about(self._file)
         entries: dict[str, Entry] = {}
-        for dataset in found:
-            if dataset.name == _META_GRAPH:
-                if _dtype_of(dataset, {})[0] is not None:
-                    self.meta_graph = dataset[...].tobytes()
-                continue
-            entry = self._entry(dataset, named.get(dataset.name))
+        for dataset in self._datasets():
+            entry = None
+            with self._tolerated(dataset.name):
+                if dataset.name == _META_GRAPH:
+                    if _dtype_of(dataset, {})[0] is not None:
+                        self.meta_graph = dataset[...].tobytes()
+                    continue
+                entry = self._entry(dataset, named.get(dataset.name))
             if entry is not None:
                 if entry.name in entries:
                     raise DataLossError(
@@ -115,6 +136,28 @@ class Hdf5Store(Store):
                     )
                 entries[entry.name] = entry
         return entries
+
+    def _datasets(self) -> list[Any]:
+        import h5py
+
+        found: list[Any] = []
+        if self._tolerant:
+            return hdf5_walk.datasets(self._file, self._tolerated)
+        self._file.visititems(lambda _, node: found.append(node) if isinstance(node, h5py.Dataset) else None)
+        return found
+
+    @contextmanager
+    def _tolerated(self, path: str) -> Iterator[None]:
+        """Notes what is damaged at a path in the file where that is tolerated."""
+        try:
+            with _h5_errors(self.path, path):
+                yield
+        except DataLossError as error:
+            if not self._tolerant:
+                raise
+            name = path.strip("/").removesuffix(":0")
+            if name:
+                self.damaged[name] = error
 
     def _entry(self, dataset: Any, weight: str | None) -> Entry | None:
         attributes = dataset.attrs
@@ -131,8 +174,30 @@ class Hdf5Store(Store):
         where = f"{os.path.basename(self.path)}, dataset {path}"
         shape = tuple(map(int, attributes["sgtool_shape"])) if "sgtool_shape" in attributes else dataset.shape
         return Entry(
-            name, info, shape, dataset.nbytes, where, lambda: self._read(dataset, name, info, shape, crc)
+            name,
+            info,
+            shape,
+            dataset.nbytes,
+            where,
+            lambda: self._read(dataset, name, info, shape, crc),
+            stream=lambda: self._pieces(dataset, name, info, shape, crc),
         )
+
+    def _pieces(
+        self, dataset: Any, name: str, info: dtypes.DTypeInfo, shape: tuple[int, ...], crc: int | None
+    ) -> Iterator[np.ndarray[Any, Any]]:
+        if info.kind == "string":
+            yield self._read(dataset, name, info, shape, crc)
+            return
+        found = 0
+        for index in pieces_of(dataset.shape, dataset.dtype.itemsize):
+            with _h5_errors(self.path, name):
+                piece = _as_values(dataset[index], info)
+            if crc is not None:
+                found = crc32c(flat_bytes(piece, info), found)
+            yield piece
+        if crc is not None and mask(found) != crc:
+            raise self._wrong_checksum(name)
 
     def _read(
         self, dataset: Any, name: str, info: dtypes.DTypeInfo, shape: tuple[int, ...], crc: int | None
@@ -152,16 +217,28 @@ class Hdf5Store(Store):
         if info.kind == "string":
             flat = [one.encode() if isinstance(one, str) else bytes(one) for one in raw.reshape(-1).tolist()]
             array = object_array(flat)
-        elif info.name in _STORED_AS:
-            array = np.ascontiguousarray(raw, _STORED_AS[info.name]).view(info.numpy)
         else:
-            array = raw.astype(info.numpy, copy=False)
+            array = _as_values(raw, info)
         array = array.reshape(shape)
         if crc is not None and encode_tensor(array, info)[1] != crc:
-            raise DataLossError(
-                f"{what} is damaged: the values do not match their checksum.", path=self.path, name=name
-            )
+            raise self._wrong_checksum(name)
         return array
+
+    def _wrong_checksum(self, name: str) -> DataLossError:
+        what = f"'{name}' in {self.path}"
+        return DataLossError(
+            f"{what} is damaged: the values do not match their checksum.", path=self.path, name=name
+        )
+
+
+def _as_values(raw: Any, info: dtypes.DTypeInfo) -> np.ndarray[Any, Any]:
+    """What HDF5 stores, in the dtype that it stands for."""
+    import numpy as np
+
+    if info.name in _STORED_AS:
+        return np.ascontiguousarray(raw, _STORED_AS[info.name]).view(info.numpy)
+    values: np.ndarray[Any, Any] = np.asarray(raw).astype(info.numpy, copy=False)
+    return values
 
 
 def _dtype_of(dataset: Any, attributes: Any) -> tuple[dtypes.DTypeInfo | None, str]:
@@ -307,4 +384,5 @@ FORMAT = Format(
     kind="store",
     read=open_hdf5,
     write=write_hdf5,
+    read_damaged=open_damaged_hdf5,
 )

@@ -375,6 +375,45 @@ def test_an_npz_with_its_end_cut(tmp_path: Path) -> None:
     same(salvaged(found, tmp_path), "a", "b")
 
 
+def hdf5_of(path: Path) -> dict[str, tuple[int, int]]:
+    """An HDF5 file of the values below groups; where the header and the elements of each dataset are."""
+    import h5py
+
+    registry.write_store(path, [entry_of(f"net/{name}", value) for name, value in VALUES.items()])
+    with h5py.File(path) as file:
+        datasets = {name: file[f"net/{name}:0"] for name in VALUES}
+        return {name: (h5py.h5o.get_info(d.id).addr, d.id.get_offset()) for name, d in datasets.items()}
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_one_bad_dataset_of_an_hdf5_file(part: int, tmp_path: Path) -> None:
+    at = hdf5_of(tmp_path / "s.h5")["b"][part]
+    poke(tmp_path / "s.h5", at + 2, b"\xff\xff\xff")
+    found = check(tmp_path / "s.h5")
+    assert (found.intact, [one.name for one in found.damaged]) == (["net/a", "net/c", "net/d"], ["net/b"])
+    _, written, left_out = salvage([found], tmp_path / "rescued.h5")
+    assert (written, left_out) == (["net/a", "net/c", "net/d"], ["net/b"])
+    rescued = saved(tmp_path / "rescued.h5")
+    for name in "acd":
+        np.testing.assert_array_equal(rescued[f"net/{name}"], VALUES[name])
+
+
+def test_one_bad_group_of_a_file_of_keras(tmp_path: Path) -> None:
+    import h5py
+
+    path = tmp_path / "k.h5"
+    shutil.copy(GOLDEN / "keras.h5", path)
+    names = list(registry.open_store(GOLDEN / "keras.h5"))
+    with h5py.File(path) as file:
+        group = next(name for name in file["model_weights"] if list(file["model_weights"][name]))
+        group = f"model_weights/{group}"
+        address = h5py.h5o.get_info(file[group].id).addr
+    poke(path, address, b"\xff")
+    found = check(path)
+    assert group in [one.name for one in found.damaged]
+    assert 0 < len(found.intact) < len(names)
+
+
 @pytest.mark.parametrize("change", [b"NUMPX", b"\x93NUMP\xff"])
 def test_one_bad_header_in_an_npz(change: bytes, tmp_path: Path) -> None:
     path = damaged_npz(tmp_path, b"\x93NUMPY", change)
