@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from . import not_yet
 from .ops.array_select import in_top_k, top_k
+from .ops.ctc import (
+    ctc_beam_search_decoder,
+    ctc_beam_search_decoder_v2,
+    ctc_greedy_decoder,
+    ctc_loss,
+)
 from .ops.math_unary import sigmoid, tanh
 from .ops.nn import (
     bias_add,
@@ -65,12 +71,13 @@ if not TYPE_CHECKING:
 __all__ = [
     "atrous_conv2d", "avg_pool", "avg_pool2d", "avg_pool3d", "batch_normalization", "bias_add", "conv1d",
     "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "convolution",
-    "crelu", "depthwise_conv2d", "depthwise_conv2d_native", "dropout", "elu", "fused_batch_norm",
-    "in_top_k", "l2_loss", "l2_normalize", "leaky_relu", "local_response_normalization",
-    "log_poisson_loss", "log_softmax", "lrn", "max_pool", "max_pool2d", "max_pool3d",
-    "max_pool_with_argmax", "moments", "pool", "relu", "relu6", "relu_layer", "selu",
-    "separable_conv2d", "sigmoid", "sigmoid_cross_entropy_with_logits", "softmax",
-    "softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits_v2", "softplus", "softsign",
+    "crelu", "ctc_beam_search_decoder", "ctc_beam_search_decoder_v2", "ctc_greedy_decoder", "ctc_loss",
+    "depthwise_conv2d", "depthwise_conv2d_native", "dropout", "elu", "fused_batch_norm", "in_top_k",
+    "l2_loss", "l2_normalize", "leaky_relu", "local_response_normalization", "log_poisson_loss",
+    "log_softmax", "lrn", "max_pool", "max_pool2d", "max_pool3d", "max_pool_with_argmax", "moments",
+    "pool", "relu", "relu6", "relu_layer", "selu", "separable_conv2d", "sigmoid",
+    "sigmoid_cross_entropy_with_logits", "softmax", "softmax_cross_entropy_with_logits",
+    "softmax_cross_entropy_with_logits_v2", "softplus", "softsign",
     "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k",
     "weighted_cross_entropy_with_logits", "xw_plus_b", "zero_fraction",
 ]  # fmt: skip
