@@ -83,14 +83,22 @@ def as_array(value: Any) -> Any:
     return np.asarray(value)
 
 
-def show(name: str, value: Any, limit: int = 200) -> None:
-    """Prints one array: name, dtype and shape, then its values; of more than `limit` the first and last."""
+def show(name: str, value: Any, limit: int = 200, dtype: str | None = None) -> None:
+    """Prints one array: name, dtype and shape, then its values; of more than `limit` the first and last.
+
+    Args:
+        name: What it is called.
+        value: The array.
+        limit: Elements up to which all are printed.
+        dtype: TensorFlow's name of its dtype, where NumPy's does not say it (quantized types, variants).
+    """
     import numpy as np
 
     array = as_array(value)
-    dtype = dtype_name(array)
-    render.line(f"{name}  {dtype} {render.shape(array.shape)}")
-    if dtype != "string":
+    render.line(f"{name}  {dtype or dtype_name(array)} {render.shape(array.shape)}")
+    if array.dtype.kind == "V":  # ml_dtypes: NumPy prints these by way of their repr, without a format
+        array = array.astype(np.int32 if "int" in array.dtype.name else np.float32)
+    if array.dtype.kind != "O":
         render.line(np.array2string(array, threshold=limit))
     elif array.size <= limit:
         render.line(str(array.tolist()))

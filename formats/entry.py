@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from . import dtypes
@@ -28,6 +29,7 @@ class Entry:
         load: What `read` calls.
         part: For a part of a partitioned variable: which. `name` and `full_shape` are the whole's,
             `shape` and the values are the part's.
+        stream: What `read_pieces` calls, where the format can read less than all at a time.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Entry:
     location: str
     load: Callable[[], np.ndarray[Any, Any]]
     part: Part | None = None
+    stream: Callable[[], Iterator[np.ndarray[Any, Any]]] | None = None
 
     @property
     def size(self) -> int:
@@ -54,6 +57,38 @@ class Entry:
             DataLossError: The file is damaged there.
         """
         return self.load()
+
+    def read_pieces(self) -> Iterator[np.ndarray[Any, Any]]:
+        """The values as arrays of any shape one after another, of a tensor that may not fit into memory.
+
+        Together they are all elements, in their order. Checksums are compared at the end of the last piece.
+
+        Raises:
+            DataLossError: The file is damaged there.
+        """
+        if self.stream is None:
+            yield self.read()
+        else:
+            yield from self.stream()
+
+
+PIECE = 1 << 22
+"""Bytes of a tensor that are read at a time."""
+
+
+def pieces_of(shape: tuple[int, ...], itemsize: int) -> Iterator[tuple[slice | int, ...]]:
+    """Indices that cut an array into pieces of at most `PIECE` bytes, in the order of its elements."""
+    axis, inner = len(shape), itemsize
+    while axis and inner * shape[axis - 1] <= PIECE:
+        axis -= 1
+        inner *= shape[axis]
+    if not axis:
+        yield ()
+        return
+    step = max(1, PIECE // inner)
+    for outer in product(*map(range, shape[: axis - 1])):
+        for start in range(0, shape[axis - 1], step):
+            yield (*outer, slice(start, start + step))
 
 
 def entry_of(name: str, array: Any, dtype: Any = None, part: Part | None = None) -> Entry:

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 from . import dtypes, files, sniff
-from .entry import Entry
+from .entry import PIECE, Entry
 from .errors import (
     DataLossError,
     InvalidTypeError,
@@ -174,7 +174,15 @@ class NpzStore(Store):
         dtype = dtypes.from_numpy(header.dtype)
         where = f"{os.path.basename(self.path)}, member {info.filename}"
         nbytes = info.file_size - header.start
-        return Entry(name, dtype, header.shape, nbytes, where, lambda: self._read_npy(info, header))
+        return Entry(
+            name,
+            dtype,
+            header.shape,
+            nbytes,
+            where,
+            lambda: self._read_npy(info, header),
+            stream=lambda: self._npy_pieces(info, header),
+        )
 
     def _header(self, info: zipfile.ZipInfo) -> NpyHeader | str:
         """The array header of a member, or why it cannot be read as a tensor."""
@@ -185,6 +193,20 @@ class NpzStore(Store):
         with _zip_errors(self.path, info.filename):
             data = self._zip.read(info)
         return header.array(memoryview(data)[header.start :])
+
+    def _npy_pieces(self, info: zipfile.ZipInfo, header: NpyHeader) -> Iterator[np.ndarray[Any, Any]]:
+        import numpy as np
+
+        if header.fortran or header.dtype.kind in "SU" or info.file_size <= PIECE:
+            yield self._read_npy(info, header)
+            return
+        with _zip_errors(self.path, info.filename), self._zip.open(info) as member:
+            member.read(header.start)
+            step = PIECE // header.dtype.itemsize * header.dtype.itemsize
+            while data := member.read(step):
+                if len(data) % header.dtype.itemsize:
+                    raise EOFError("the last element is not whole")
+                yield np.frombuffer(data, header.dtype).astype(header.dtype.newbyteorder("="), copy=False)
 
     def _raw_entry(
         self, info: zipfile.ZipInfo, name: str, dtype: dtypes.DTypeInfo, shape: tuple[int, ...], crc: int

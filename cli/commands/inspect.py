@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,10 +32,13 @@ ITEMS = 4
     metavar="NAME",
     shell_complete=completion.variables,
     help="The values of a stored tensor, or of a constant of the graph; of a large one statistics and "
-    "the first and last, with --json all. Repeatable.",
+    "the first and last, with --full or --json all. Repeatable.",
 )
+@click.option("--full", is_flag=True, help="With --values: every element, of large tensors, too.")
 @click.option(
-    "--stats", is_flag=True, help="Least, greatest, mean, deviation, zeros and NaNs of stored tensors."
+    "--stats",
+    is_flag=True,
+    help="Least, greatest, mean, deviation, zeros and NaNs of stored tensors, or of a graph's constants.",
 )
 @options.as_json
 def command(
@@ -43,6 +47,7 @@ def command(
     ops: bool,
     graph: bool,
     values: tuple[str, ...],
+    full: bool,
     stats: bool,
     as_json: bool,
 ) -> None:
@@ -73,30 +78,65 @@ def command(
     "unknown_attributes", "devices", "functions", "function_ops", "nodes", "constants", "about",
     "skipped", "parameters", "bytes"}; keys that do not apply are absent, an unknown dimension is null.
     "slot_of" is null for a count that belongs to no variable; "role" is "named" (by the file), "result",
-    "loss" or "other". --tensors, --graph, --values and --stats add "tensors", "graph", "values" and
-    "stats": {name: {"size", "min", "max", "mean", "std", "zeros", "nan", "inf"}}.
+    "loss" or "other". --tensors, --graph, --values and --stats add "tensors", "graph", "values" (with
+    "value_types": {name: {"dtype", "shape"}}) and "stats": {name: {"size", "min", "max", "mean", "std",
+    "zeros", "nan", "inf"}}, of complex numbers those of the absolute values, or {"damaged": why}.
+
+    What is damaged is told beside what is not, and the exit code is 4.
     """
     from ...formats import summary
 
+    if full and not values:
+        raise click.UsageError("--full is about the tensors of --values; name them.")
     where = locate.model_or_default(path)
     details: dict[str, Any] = {}
+    damaged: dict[str, str] = {}
     if tensors:
         details["tensors"] = _tensors(where)
     if graph:
         details["graph"] = _nodes(where)
     if values:
-        details["values"] = _values(where, values)
+        found_values = _values(where, values)
+        details["values"] = {name: array for name, (array, _) in found_values.items()}
+        details["value_types"] = {
+            name: {"dtype": dtype, "shape": list(array.shape)}
+            for name, (array, dtype) in found_values.items()
+        }
     if stats:
-        details["stats"] = _stats(where, values)
+        details["stats"], damaged = _stats(where, values)
     found = summary.summarise(where)
     if "ops" in found:
         found["unimplemented_ops"] = _unimplemented(found)
     if as_json:
         render.document(found | details)
-        return
-    if values and not (tensors or ops or graph or stats):
-        _show_values(details["values"])
-        return
+    elif values and not (tensors or ops or graph or stats):
+        _show_values(details, full)
+    else:
+        _show(found, details, ops, full)
+    _refuse(where, damaged)
+
+
+# ---- what was asked for ------------------------------------------------------------------------
+
+
+def _refuse(where: str, damaged: dict[str, str]) -> None:
+    """Ends with the exit code of damage, after all that is intact was shown.
+
+    Raises:
+        DataLossError: Something is damaged; lists it all.
+    """
+    from ...formats.errors import DataLossError, bullets
+
+    if damaged:
+        raise DataLossError(
+            f"{where} is damaged; of these there is nothing to show:{bullets(list(damaged.values()))}\n"
+            "`sgtool verify --salvage OUT` writes what is intact.",
+            path=where,
+            names=list(damaged),
+        )
+
+
+def _show(found: dict[str, Any], details: dict[str, Any], ops: bool, full: bool) -> None:
     _show_facts(found)
     if ops:
         unknown = found.get("unimplemented_ops", ())
@@ -105,12 +145,9 @@ def command(
             for op, count in found.get("ops", {}).items()
         ]
         render.table("Ops", ["op", "nodes", ""], rows, right=["nodes"])
-    _show_details(details)
+    _show_details(details, full)
     if not (ops or details):
         _show_contents(found)
-
-
-# ---- what was asked for ------------------------------------------------------------------------
 
 
 def _unimplemented(found: dict[str, Any]) -> list[str]:
@@ -168,8 +205,8 @@ def _nodes(where: str) -> list[dict[str, Any]]:
     ]
 
 
-def _values(where: str, names: Sequence[str]) -> dict[str, Any]:
-    """The arrays of the named stored tensors or constants.
+def _values(where: str, names: Sequence[str]) -> dict[str, tuple[Any, str]]:
+    """The arrays of the named stored tensors or constants, each with the name of its dtype.
 
     Raises:
         MissingNameError: Some are neither; all of them, with the nearest names.
@@ -179,45 +216,79 @@ def _values(where: str, names: Sequence[str]) -> dict[str, Any]:
     store = _store(where)
     plain = {name: name if name in store else name.removesuffix(":0") for name in names}
     rest = set(plain.values()) - set(store)
-    constants = (
-        {n.name: n for graph_def, _ in _graph_defs(where) for n in graph_def.node if n.op == "Const"}
-        if rest
-        else {}
-    )
-    missing = sorted(name for name in rest if name not in constants)
+    constants = _constants(where) if rest else {}
+    missing = sorted(name for name in rest if name not in store and name not in constants)
     if missing:
         known = [*store, *constants]
         some = f" There are {_shortened(known)}." if known else ""
         lines = [f"'{name}'.{did_you_mean(name, known) or some}" for name in missing]
         raise MissingNameError(f"{where} stores no values of:{bullets(lines)}", names=missing)
     return {
-        name: store[key].read() if key in store else _constant(constants[key], where)
+        name: (store[key].read(), store[key].dtype.name) if key in store else _constant(constants[key], where)
         for name, key in plain.items()
     }
 
 
-def _constant(node: Any, where: str) -> Any:
-    """The array of a Const node.
+def _constants(where: str) -> dict[str, Any]:
+    return {n.name: n for graph_def, _ in _graph_defs(where) for n in graph_def.node if n.op == "Const"}
+
+
+def _constant(node: Any, where: str) -> tuple[Any, str]:
+    """The array of a Const node, and the name of its dtype.
 
     Raises:
         DataLossError: Its value does not fit its shape.
     """
+    from ...formats import dtypes
     from ...formats.errors import DataLossError, InvalidArgumentError, ResourceExhaustedError
     from ...formats.tensor_proto import to_array
 
+    tensor = node.attr["value"].tensor
     try:
-        return to_array(node.attr["value"].tensor, f"{where}: the constant '{node.name}'")
+        return to_array(tensor, f"{where}: the constant '{node.name}'"), dtypes.name_of(tensor.dtype)
     except (InvalidArgumentError, ResourceExhaustedError) as error:
         raise DataLossError(str(error), **error.fields, path=where, node=node.name) from error
 
 
-def _stats(where: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Statistics of the named arrays, else of every stored tensor: each read once, one at a time."""
+def _stats(where: str, names: Sequence[str]) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """Statistics of the named arrays, else of every stored tensor, else of the constants that are no scalars.
+
+    Each is read once, in pieces where the format can; what is damaged is told beside the others.
+    """
+    from ...formats.errors import OpError
     from ...formats.statistics import statistics
 
     if names:
-        return {name: statistics(array) for name, array in _values(where, names).items()}
-    return {name: statistics(entry.read()) for name, entry in _store(where).items()}
+        return {name: statistics(array) for name, (array, _) in _values(where, names).items()}, {}
+    sources: dict[str, Any] = {
+        name: partial(_pieces, store, name) for store in [_store(where)] for name in store
+    }
+    if not sources:
+        sources = {
+            name: partial(_constant_pieces, node, where)
+            for name, node in _constants(where).items()
+            if node.attr["value"].tensor.tensor_shape.dim
+        }
+    found: dict[str, dict[str, Any]] = {}
+    damaged: dict[str, str] = {}
+    for name, pieces in sources.items():
+        try:
+            found[name] = statistics(pieces())
+        except OpError as error:
+            damaged[name] = str(error)
+            found[name] = {"damaged": str(error)}
+    return found, damaged
+
+
+def _pieces(store: Mapping[str, Entry], name: str) -> Iterator[Any]:
+    """The values of a stored tensor, of a partitioned one part by part."""
+    parts = store.parts(name) if hasattr(store, "parts") else [store[name]]
+    for entry in parts:
+        yield from entry.read_pieces()
+
+
+def _constant_pieces(node: Any, where: str) -> Iterator[Any]:
+    yield _constant(node, where)[0]
 
 
 # ---- tables ------------------------------------------------------------------------------------
@@ -363,7 +434,7 @@ def _mark(value: Any) -> str:
     )
 
 
-def _show_details(details: dict[str, Any]) -> None:
+def _show_details(details: dict[str, Any], full: bool) -> None:
     if "tensors" in details:
         rows = [
             [row["name"], row["dtype"] or "?", render.shape(row["shape"]), row.get("op") or row.get("stored")]
@@ -376,23 +447,29 @@ def _show_details(details: dict[str, Any]) -> None:
     if "stats" in details:
         _show_stats(details["stats"])
     if "values" in details:
-        _show_values(details["values"])
+        _show_values(details, full)
 
 
 def _show_stats(stats: dict[str, dict[str, Any]]) -> None:
     columns = ["size", "min", "max", "mean", "std", "zeros", "nan", "inf"]
-    rows = [[name, *(_number(each.get(column)) for column in columns)] for name, each in stats.items()]
+    rows = [
+        [name, *(["damaged"] if "damaged" in each else [_number(each.get(column)) for column in columns])]
+        for name, each in stats.items()
+    ]
+    width = len(columns) + 1
+    rows = [row + [""] * (width - len(row)) for row in rows]
     render.table("Statistics", ["variable", *columns], rows, right=columns)
 
 
-def _show_values(values: dict[str, Any]) -> None:
+def _show_values(details: dict[str, Any], full: bool) -> None:
     from ...formats.statistics import statistics
     from .. import outputs
 
     large = {}
-    for name, value in values.items():
-        outputs.show(name, value, LARGE)
-        if value.size > LARGE:
+    for name, value in details["values"].items():
+        limit = max(value.size, 1) if full else LARGE
+        outputs.show(name, value, limit, details["value_types"][name]["dtype"])
+        if value.size > limit:
             large[name] = statistics(value)
     if large:
         _show_stats(large)
