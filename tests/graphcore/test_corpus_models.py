@@ -13,8 +13,6 @@ from sgtool.graphcore.compiler import Options
 
 # Models that need ops which are not there yet; what the error must name.
 UNIMPLEMENTED = {
-    "chiron_dna": "CTCBeamSearchDecoder, CTCLoss",
-    "deepbrain": "Conv3D",
     "guesslang": "TensorListFromTensor, TensorListReserve, TensorListStack",
 }
 # Those that also run without the compiler's passes.

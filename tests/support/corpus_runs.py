@@ -21,7 +21,8 @@ from sgtool.formats import graph_file
 RTOL, ATOL = 1e-4, 1e-5
 # Rounding errors grow with the terms of a sum, not with what cancellation leaves of them: this model's
 # convolutions add 3927 products, and its largest results are about 40. Its ATOL is that many times larger.
-LONG_SUMS = {"MSD_musicnn": 40}
+# chiron_dna's add 768 and go up to 520; TensorFlow's numbers and ours are equally far from exact ones.
+LONG_SUMS = {"MSD_musicnn": 40, "chiron_dna": 5}
 # Moving averages that the record of a training step leaves out.
 UNRECORDED = {"tdgammon": 3}
 
