@@ -7,6 +7,7 @@ what was looked for and what was found; nothing is guessed.
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 
 import click
@@ -49,7 +50,11 @@ def model_or_default(given: str | None, directory: Path | None = None) -> str:
     if (here / STATE_FILE).is_file():
         from ..formats.checkpoint_state import latest_checkpoint
 
-        latest = latest_checkpoint(here)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            latest = latest_checkpoint(here)
+        for one in told:
+            render.message(str(one.message))
         if latest is not None:
             render.message(f"Using {latest} (the latest in the checkpoint state file).")
             return str(latest)

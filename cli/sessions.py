@@ -22,7 +22,7 @@ from .feeds import Feed
 
 if TYPE_CHECKING:
     from ..formats.entry import Entry
-    from ..graphcore.restore import RestoreReport
+    from ..formats.restore_report import RestoreReport
 
 INIT_COLLECTIONS = ("saved_model_main_op", "legacy_init_op", "table_initializer")
 """What is run once the variables are restored (look-up tables are filled): the first that the graph has."""
@@ -157,9 +157,8 @@ def restore_variables(
 
     store = registry.open_store(path)
     wanted = [each for each in _saveables(graph, saver) if only is None or each.variable.name in only]
-    report, chosen = compare(store, wanted, path)
-    if not partial or report.mismatched:
-        check(report)
+    report, chosen, complaint = compare(store, wanted, path)
+    check(report, complaint, partial)
     values = [read_part(store, entry.name, each.slice_spec, each.dtype) for each, entry in chosen]
     for (each, _), value in zip(chosen, values, strict=True):
         each.holder(session._state).assign(value)

@@ -48,6 +48,7 @@ class ResolvedCheckpoint:
         meta: Its `.meta`, if there is one.
         how: How it was found, to be told where it is not plain ("" where the path named it).
         version: 2, or 1 for the first generation.
+        stands_in: Whether it stands in for one that was named but is not there; `how` says so.
     """
 
     prefix: str
@@ -55,6 +56,12 @@ class ResolvedCheckpoint:
     meta: str | None
     how: str = ""
     version: int = 2
+    stands_in: bool = False
+
+    def warn(self, stacklevel: int = 3) -> None:
+        """Says as a Python warning that it stands in for another, if it does."""
+        if self.stands_in:
+            warnings.warn(f"Using {self.prefix}, {self.how}.", stacklevel=stacklevel)
 
 
 @dataclass(slots=True)
@@ -64,14 +71,14 @@ class _Search:
     tried: list[str] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
 
-    def at(self, prefix: str, how: str = "") -> ResolvedCheckpoint | None:
+    def at(self, prefix: str, how: str = "", stands_in: bool = False) -> ResolvedCheckpoint | None:
         """The checkpoint of this very prefix, if it exists."""
         if files.is_file(f"{prefix}.index"):
-            return ResolvedCheckpoint(prefix, f"{prefix}.index", _meta_beside(prefix), how)
+            return ResolvedCheckpoint(prefix, f"{prefix}.index", _meta_beside(prefix), how, 2, stands_in)
         if prefix and not prefix.endswith("/"):
             shards = _v1_files(prefix)
             if shards:
-                return ResolvedCheckpoint(prefix, shards[0], _meta_beside(prefix), how, version=1)
+                return ResolvedCheckpoint(prefix, shards[0], _meta_beside(prefix), how, 1, stands_in)
         if f"{prefix}.index" not in self.tried:
             self.tried.append(f"{prefix}.index")
         return None
@@ -174,8 +181,8 @@ def write_state(
 def latest_checkpoint(directory: files.Path, latest_filename: str = STATE_NAME) -> str | None:
     """The prefix that a directory's state file names, if that checkpoint exists, else None.
 
-    As TensorFlow's, but a checkpoint that was moved together with its state file is found. A state
-    file that cannot be read is a Python warning and None.
+    As TensorFlow's, but a checkpoint that was moved together with its state file is found, with a Python
+    warning. A state file that cannot be read is a Python warning and None.
     """
     try:
         state = read_state(directory, latest_filename)
@@ -184,8 +191,12 @@ def latest_checkpoint(directory: files.Path, latest_filename: str = STATE_NAME) 
         return None
     if state is None or not state.model_checkpoint_path:
         return None
-    found = _named(state.model_checkpoint_path, os.fspath(directory), "", _Search())
-    return found.prefix if found else None
+    state_path = os.path.join(directory, latest_filename)
+    found = _named(state.model_checkpoint_path, os.fspath(directory), state_path, _Search())
+    if found is None:
+        return None
+    found.warn()
+    return found.prefix
 
 
 def complete_checkpoints(directory: files.Path) -> list[str]:
@@ -227,9 +238,9 @@ def _in_directory(name: str, latest_filename: str, search: _Search) -> ResolvedC
     return newest
 
 
-def _newest(directory: str, how: str) -> ResolvedCheckpoint | None:
+def _newest(directory: str, how: str, stands_in: bool = False) -> ResolvedCheckpoint | None:
     candidates = complete_checkpoints(directory) or v1_checkpoints(directory)
-    return _Search().at(candidates[-1], how) if candidates else None
+    return _Search().at(candidates[-1], how, stands_in) if candidates else None
 
 
 def v1_checkpoints(directory: str) -> list[str]:
@@ -257,7 +268,8 @@ def _from_state(directory: str, filename: str, search: _Search) -> ResolvedCheck
         if found is not None:
             return found
     why = f"{state_path} names {named}, which does not exist" if named else f"{state_path} names none"
-    return _newest(directory or ".", f"the newest complete checkpoint beside {state_path} ({why})")
+    how = f"the newest complete checkpoint beside {state_path} ({why})"
+    return _newest(directory or ".", how, stands_in=True)
 
 
 def _named(named: str, directory: str, state_path: str, search: _Search) -> ResolvedCheckpoint | None:
@@ -267,7 +279,7 @@ def _named(named: str, directory: str, state_path: str, search: _Search) -> Reso
         return found
     base = ntpath.basename(named)  # splits at both kinds of slash: the author may have used Windows
     how = f"of the name in {state_path}, but beside it ({named} does not exist)"
-    return search.at(os.path.join(directory, base), how)
+    return search.at(os.path.join(directory, base), how, stands_in=True)
 
 
 def _from_file_name(name: str, search: _Search) -> ResolvedCheckpoint | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..formats import matching, registry
 from ..formats.entry import Entry
-from ..formats.errors import bullets, suggestion
+from ..formats.errors import suggestion
 from ..formats.parts import Part
+from ..formats.restore_report import RestoreReport, report_of
 from .errors import InvalidArgumentError, MissingNameError
 from .ops.io import read_part
 from .resources import SessionState
@@ -22,32 +22,6 @@ _HEAD = (
     "Restoring from checkpoint failed. This is most likely due to a {cause} from the checkpoint. "
     "Please ensure that you have not altered the graph expected based on the checkpoint. Original error:\n\n"
 )
-
-
-@dataclass
-class RestoreReport:
-    """What a restore found.
-
-    Attributes:
-        path: The checkpoint's prefix.
-        restored: Keys that were (or would be) restored.
-        missing: Keys that the checkpoint lacks.
-        mismatched: (key, why) of entries of another shape or dtype.
-        unused: Keys of the checkpoint that no variable asked for.
-        nearest: What `near` calls: looking for similar names takes a while.
-    """
-
-    path: str
-    restored: list[str] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    mismatched: list[tuple[str, str]] = field(default_factory=list)
-    unused: list[str] = field(default_factory=list)
-    nearest: Callable[[], dict[str, list[str]]] = field(default=dict, repr=False, compare=False)
-
-    @property
-    def near(self) -> dict[str, list[str]]:
-        """For missing keys what the checkpoint has instead, unused keys of the same shape first."""
-        return self.nearest()
 
 
 def restore_saveables(
@@ -64,7 +38,7 @@ def restore_saveables(
         saveables: What to restore.
         resolved: A `ResolvedCheckpoint`.
         reshape: Accept another shape with as many elements.
-        partial: Leave out what is missing or does not fit.
+        partial: Leave out what is missing.
 
     Raises:
         NotFoundError: Keys are missing.
@@ -72,9 +46,8 @@ def restore_saveables(
         DataLossError: The checkpoint is damaged.
     """
     store = registry.open_checkpoint(resolved)
-    report, chosen = compare(store, saveables, resolved.prefix, reshape)
-    if not partial:
-        check(report)
+    report, chosen, complaint = compare(store, saveables, resolved.prefix, reshape)
+    check(report, complaint, partial)
     values = []
     for saveable, entry in chosen:
         value = read_part(store, entry.name, saveable.slice_spec, saveable.dtype)
@@ -89,20 +62,21 @@ def restore_saveables(
 
 def compare(
     store: Mapping[str, Entry], saveables: list[Saveable], path: str, reshape: bool = False
-) -> tuple[RestoreReport, list[tuple[Saveable, Entry]]]:
-    """The report, and each saveable that can be restored with what it is restored from."""
+) -> tuple[RestoreReport, list[tuple[Saveable, Entry]], str]:
+    """What fits: the report, each saveable that can be restored with its entry, and what TensorFlow says.
+
+    That is its sentence about the first key that does not fit, or "".
+    """
     wanted = list(map(_wanted, saveables))
     behind = {(one.key, one.part): saveable for one, saveable in zip(wanted, saveables)}
     found = matching.match(wanted, store, reshape=reshape)
-    report = RestoreReport(
-        path,
-        restored=[fit.wanted.key for fit in found.fitting],
-        missing=[one.key for one in found.missing],
-        mismatched=[(one.wanted.key, _why(one)) for one in found.mismatched],
-        unused=found.unused,
-        nearest=lambda: found.near(store),
-    )
-    return report, [(behind[fit.wanted.key, fit.wanted.part], fit.entry) for fit in found.fitting]
+    complaint = ""
+    if found.missing:
+        complaint = f"Key {found.missing[0].key} not found in checkpoint"
+    elif found.mismatched:
+        complaint = f"tensor_name = {found.mismatched[0].wanted.key}; {_why(found.mismatched[0])}"
+    chosen = [(behind[fit.wanted.key, fit.wanted.part], fit.entry) for fit in found.fitting]
+    return report_of(found, store, path), chosen, complaint
 
 
 def _wanted(saveable: Saveable) -> matching.Wanted:
@@ -129,28 +103,31 @@ def _why(one: matching.Mismatch) -> str:
     )
 
 
-def check(report: RestoreReport) -> None:
-    """Raises what `report` says is wrong, all of it.
+def check(report: RestoreReport, complaint: str, partial: bool = False) -> None:
+    """Raises what `report` says is wrong, all of it, after TensorFlow's sentence about the first.
+
+    Args:
+        report: What `compare` found.
+        complaint: That sentence, which `compare` gives.
+        partial: Whether keys may be missing.
 
     Raises:
         NotFoundError: Keys are missing.
         InvalidArgumentError: Shapes or dtypes differ.
     """
-    near = report.near if report.missing else {}
-    lines = [f"Key {key} not found in checkpoint{suggestion(near.get(key, ()))}" for key in report.missing]
-    lines += [f"tensor_name = {key}; {why}" for key, why in report.mismatched]
-    if not lines:
+    missing = report.missing and not partial
+    if not (missing or report.mismatched):
         return
-    fields = {
-        "path": report.path,
-        "missing": report.missing,
-        "mismatched": [key for key, _ in report.mismatched],
-    }
+    fields = report.fields()
+    near = suggestion(report.near.get(report.missing[0], ())) if missing else ""
+    total = len(report.restored) + len(report.missing) + len(report.mismatched)
     text = (
-        lines[0] if len(lines) == 1 else bullets(lines).lstrip("\n")
-    ) + f"\n\t [[checkpoint {report.path}]]"
-    if report.missing:
+        f"{complaint}{near}\n\t [[checkpoint {report.path}]]\n\n"
+        f"{len(report.restored)} of {total} variables fit what is in {report.path}.\n"
+        f"{report.sections(partial)}"
+    )
+    if missing:
         head = _HEAD.format(cause="Variable name or other graph key that is missing")
-        raise MissingNameError(head + text, **fields)
+        raise MissingNameError(head + text, path=report.path, **fields)
     head = _HEAD.format(cause="mismatch between the current graph and the graph")
-    raise InvalidArgumentError(head + text, **fields)
+    raise InvalidArgumentError(head + text, path=report.path, **fields)

@@ -376,24 +376,35 @@ class Saver:
 
         Raises:
             ValueError: There is no checkpoint at `save_path`; says what was looked for.
-            NotFoundError: The checkpoint lacks keys; all are listed, with the nearest ones.
-            InvalidArgumentError: Shapes or dtypes differ; all are listed.
+            NotFoundError: The checkpoint lacks keys; lists all that does not fit, with the nearest names.
+            InvalidArgumentError: Shapes or dtypes differ; lists all that does not fit.
             DataLossError: The checkpoint is damaged. No variable is changed by a failed restore.
         """
         if save_path is None:
             raise InvalidValueError("Can't load save_path when it is None.")
-        try:
-            resolved = checkpoint_state.resolve_prefix(save_path)
-        except MissingFileError as error:
-            raise InvalidValueError(
-                f"The passed save_path is not a valid checkpoint: {os.fspath(save_path)}. {error}",
-                **error.fields,
-            ) from error
-        self.restore_report(sess, resolved)
+        resolved = _resolve(save_path)
+        resolved.warn()
+        restore_saveables(sess._state, self.saveables, resolved, reshape=self._reshape)
 
-    def restore_report(self, sess: Any, resolved: Any) -> RestoreReport:
-        """As `restore`, from a resolved checkpoint; gives what was restored."""
+    def restore_report(
+        self, sess: Any, save_path: str | os.PathLike[str] | checkpoint_state.ResolvedCheckpoint
+    ) -> RestoreReport:
+        """As `restore`; gives what was restored, and what of the checkpoint was not used."""
+        resolved = save_path
+        if not isinstance(resolved, checkpoint_state.ResolvedCheckpoint):
+            resolved = _resolve(resolved)
+        resolved.warn()
         return restore_saveables(sess._state, self.saveables, resolved, reshape=self._reshape)
+
+
+def _resolve(save_path: str | os.PathLike[str]) -> checkpoint_state.ResolvedCheckpoint:
+    try:
+        return checkpoint_state.resolve_prefix(save_path)
+    except MissingFileError as error:
+        raise InvalidValueError(
+            f"The passed save_path is not a valid checkpoint: {os.fspath(save_path)}. {error}",
+            **error.fields,
+        ) from error
 
 
 meta_graph.register_proto_function(GraphKeys.SAVERS, "SaverDef", Saver.to_proto, Saver.from_proto)

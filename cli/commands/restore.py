@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ...formats import matching
-from ...formats.errors import InvalidValueError, bullets, suggestion
+from ...formats.errors import InvalidValueError
+from ...formats.restore_report import RestoreReport, report_of
 from .. import options, render
 
 if TYPE_CHECKING:
-    from ...formats.dtypes import DTypeInfo
     from ...formats.entry import Entry
 
 
@@ -68,7 +67,7 @@ def command(
 
     --json gives {"output" (null with --dry-run), "restored", "averaged" (by --ema), "missing", "near":
     {missing: [names in STORE, those of its shape first]}, "unused", "mismatched": [{"name", "model",
-    "store", "cast"}]}.
+    "store", "cast"}], "described": {missing or unused name: "DTYPE SHAPE"}}.
     """
     from ...formats import registry
     from .. import models
@@ -82,78 +81,37 @@ def command(
     ]
     given = matching.rename(registry.open_store(models.store_path(store)), maps)
     found = matching.match(wanted, given, cast=cast, ema=ema)
-    report = _document(found, given)
-    problem = _problem(report, found, partial, store)
-    document = {"output": None if dry_run else output, **report}
+    report = report_of(found, given, store)
     if dry_run:
-        _show(document, as_json)
-        if problem:
-            raise problem
+        _show(report, None, as_json)
+        if _problem(report, partial):  # what it is stands in the report
+            raise InvalidValueError(_text(report, partial), **report.fields())
         return
-    if problem:
-        raise problem
+    if _problem(report, partial):
+        raise InvalidValueError(_text(report, partial, report.sections(partial)), **report.fields())
     assert output is not None
     entries = {fit.wanted.key: _entry(fit) for fit in found.fitting}
-    if report["missing"]:
-        entries |= models.own_values(located, report["missing"])
+    if report.missing:
+        entries |= models.own_values(located, report.missing)
     with render.progress(f"Writing {len(entries)} variables", None):
         registry.write_store(
             output, [entries[one.key] for one in wanted], meta_graph=models.meta_graph_bytes(located)
         )
-    _show(document, as_json)
+    _show(report, output, as_json)
 
 
-def _document(found: matching.Matching, store: Mapping[str, Entry]) -> dict[str, Any]:
-    return {
-        "restored": [fit.wanted.key for fit in found.fitting],
-        "averaged": found.averaged,
-        "missing": [one.key for one in found.missing],
-        "near": {key: names for key, names in found.near(store).items() if names},
-        "unused": found.unused,
-        "mismatched": [
-            {
-                "name": one.wanted.key,
-                "model": _described(one.wanted.dtype, one.wanted.shape),
-                "store": _described(one.entry.dtype, one.entry.shape),
-                "cast": "yes" if one.castable else "",
-            }
-            for one in found.mismatched
-        ],
-    }
+def _problem(report: RestoreReport, partial: bool) -> bool:
+    return bool(report.mismatched or ((report.missing or report.unused) and not partial))
 
 
-def _described(dtype: DTypeInfo | None, shape: Sequence[int | None] | None) -> str:
-    return f"{dtype.name if dtype else '?'} {render.shape(shape)}"
-
-
-def _problem(
-    report: dict[str, Any], found: matching.Matching, partial: bool, store: str
-) -> InvalidValueError | None:
-    """The one error that lists everything that does not fit, or None."""
-    parts = []
-    if report["missing"] and not partial:
-        lines = [
-            f"{one.key} {render.shape(one.shape)}{suggestion(report['near'].get(one.key, ()))}"
-            for one in found.missing
-        ]
-        parts.append(f"Missing in {store} ({len(lines)}):{bullets(lines)}")
-    if report["unused"] and not partial:
-        parts.append(f"Not in the model ({len(report['unused'])}):{bullets(report['unused'])}")
-    if report["mismatched"]:
-        lines = [
-            f"{row['name']}: the model has {row['model']}, the store {row['store']}"
-            for row in report["mismatched"]
-        ]
-        parts.append(f"Of another dtype or shape ({len(lines)}):{bullets(lines)}")
-    if not parts:
-        return None
+def _text(report: RestoreReport, partial: bool, sections: str = "") -> str:
+    """The error of what does not fit: the sections, and what can be done."""
     hints = []
-    if not partial and (report["missing"] or report["unused"]):
+    if not partial and (report.missing or report.unused):
         hints.append("--partial restores what fits; --map 'OLD=NEW' renames.")
-    if any(row["cast"] for row in report["mismatched"]):
+    if any(one.castable for one in report.mismatched):
         hints.append("--cast converts dtypes.")
-    text = "\n".join([f"{store} does not fit the model.", *parts, *hints])
-    return InvalidValueError(text, **report)
+    return "\n".join(filter(None, [f"{report.path} does not fit the model.", sections, *hints]))
 
 
 def _parsed(renames: tuple[str, ...]) -> list[matching.Rename]:
@@ -174,17 +132,21 @@ def _entry(fit: matching.Fit) -> Entry:
     return cast_entry(entry, fit.wanted.dtype)
 
 
-def _show(document: dict[str, Any], as_json: bool) -> None:
+def _show(report: RestoreReport, output: str | None, as_json: bool) -> None:
     if as_json:
-        render.document(document)
+        render.document({"output": output, **report.fields()})
         return
-    kinds = ("restored", "averaged", "missing", "unused", "mismatched")
-    render.facts([(name, len(document[name])) for name in kinds if name == "restored" or document[name]])
-    for name in document["missing"]:
-        render.line(f"  missing: {name}{suggestion(document['near'].get(name, ()))}")
-    for name in document["unused"]:
-        render.line(f"  unused: {name}")
-    for row in document["mismatched"]:
-        render.line(f"  mismatched: {row['name']}: the model has {row['model']}, the store {row['store']}")
-    if document["output"]:
-        render.line(f"Wrote {document['output']}.")
+    numbers = {
+        "restored": len(report.restored),
+        "averaged": len(report.averaged),
+        "missing": len(report.missing),
+        "unused": len(report.unused),
+        "mismatched": len(report.mismatched),
+    }
+    render.facts([(name, number) for name, number in numbers.items() if name == "restored" or number])
+    missing, mismatched, unused = report.lines()
+    for kind, lines in (("missing", missing), ("mismatched", mismatched), ("unused", unused)):
+        for line in lines:
+            render.line(f"  {kind}: {line}")
+    if output:
+        render.line(f"Wrote {output}.")

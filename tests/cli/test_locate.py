@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import pytest
 
 from sgtool.cli import locate
+from sgtool.formats.bundle import write_bundle
+from sgtool.formats.entry import entry_of
+
+if TYPE_CHECKING:
+    from .conftest import Tool
 
 
 def touch(*paths: Path) -> None:
@@ -72,3 +78,12 @@ def test_a_directory_stands_for_its_only_graph(tmp_path: Path, capsys: pytest.Ca
         assert "the only model in" in capsys.readouterr().err
         for name in ("two", "three"):
             assert locate.model_or_default(str(tmp_path / name)) == str(tmp_path / name)
+
+
+def test_a_checkpoint_that_was_moved_is_told(sgtool: Tool) -> None:
+    write_bundle("m", [entry_of("w", 1.0)])
+    Path("checkpoint").write_text('model_checkpoint_path: "/home/somebody/m"')
+    result = sgtool("inspect")
+    assert (result.code, "Traceback" in result.err, "UserWarning" in result.err) == (0, False, False)
+    assert "of the name in" in result.err
+    assert "Using m (the latest in the checkpoint state file)." in result.err

@@ -141,7 +141,15 @@ def test_dry_run_writes_nothing(model: str, sgtool: Tool) -> None:
     result = sgtool("restore", model, "w.h5", "-o", "r", "--dry-run")
     assert (result.code, "Wrote" in result.out) == (0, False)
     assert sgtool("restore", model, "w.h5", "-o", "r", "--dry-run", "--json").json["output"] is None
-    assert sgtool("restore", model, "w.h5", "--dry-run", "--map", "net/w=net/v").code == 5
+    misfit = sgtool("restore", model, "w.h5", "--dry-run", "--map", "net/w=net/v")
+    assert misfit.code == 5
+    assert (
+        "  missing: net/w float32 [2, 3] Did you mean 'net/v'?\n  unused: net/v float32 [2, 3]" in misfit.out
+    )
+    assert misfit.err.splitlines() == [  # the report is told once
+        "Error: w.h5 does not fit the model.",
+        "--partial restores what fits; --map 'OLD=NEW' renames.",
+    ]
     assert sorted(Path().iterdir()) == before
     assert sgtool("restore", model, "w.h5").code == 2
 
@@ -188,7 +196,8 @@ def test_missing_names_are_given_the_unused_of_their_shape(model: str, sgtool: T
     store("w.h5", {"layer/c": VALUES["net/b"], "layer/v": VALUES["net/w"], "net/bb": np.zeros(9, np.float32)})
     error = sgtool("restore", model, "w.h5", "-o", "r", "--json").error
     assert error["near"]["net/b"] == ["layer/c"]
-    assert "net/w [2, 3]" in error["message"]
+    assert "net/w float32 [2, 3]" in error["message"]
+    assert error["described"]["net/w"] == "float32 [2, 3]"
     assert "Not in the model (3):" in error["message"]
 
 
