@@ -89,6 +89,7 @@ class Hdf5Store(Store):
         skipped: Datasets that are not tensors, and why.
         damaged: In a file opened as damaged: the error of each dataset or group that cannot be opened.
         about: What Keras says of a file that it wrote (versions, `model_config`), JSON-ready.
+        optimizer_weights: The names of the entries that Keras keeps apart, as its optimizer's.
     """
 
     def __init__(self, path: str, tolerant: bool = False) -> None:
@@ -117,6 +118,7 @@ class Hdf5Store(Store):
     def _read_entries(self) -> dict[str, Entry]:
         named: dict[str, str] = {}
         self.about: dict[str, Any] = {}
+        self.optimizer_weights: list[str] = []
         with self._tolerated(""):
             named = keras_weights.weight_names(self._file)
             self.about = keras_weights.about(self._file)
@@ -135,6 +137,8 @@ class Hdf5Store(Store):
                         f"{self.path}: two datasets are called '{entry.name}'.", path=self.path
                     )
                 entries[entry.name] = entry
+                if keras_weights.is_optimizers(dataset.name):
+                    self.optimizer_weights.append(entry.name)
         return entries
 
     def _datasets(self) -> list[Any]:

@@ -47,6 +47,11 @@ def weight_names(file: Any) -> dict[str, str]:
     return {path: name if counts[name] == 1 else f"{layer}/{name}" for path, layer, name in found}
 
 
+def is_optimizers(path: str) -> bool:
+    """Whether the dataset at a path is an optimizer's, not a layer's."""
+    return path.startswith(f"/{_OPTIMIZER_WEIGHTS}/")
+
+
 def about(file: Any) -> dict[str, Any]:
     """What a file says of itself, JSON-ready: `keras_version`, `backend`, `model_config`, `training_config`.
 

@@ -1,8 +1,8 @@
 """Which variables are an optimizer's own, apart from a model's weights.
 
 The graph's own Apply operations say it: their first input is the variable, the variables among the rest
-are its slots. Without them (a checkpoint alone, sparse updates) it is the name, together with a variable
-of the rest of the name and of the same shape.
+are its slots. Keras's files keep them in a group of their own. Without either (a checkpoint alone, sparse
+updates) it is the name, together with a variable of the rest of the name and of the same shape.
 """
 
 from __future__ import annotations
@@ -53,6 +53,29 @@ def slots_by_name(shapes: Mapping[str, Sequence[int | None] | None]) -> dict[str
             found[name] = base
     if any("/Adam" in name or "/AdaMax" in name for name in found):
         found |= {name: None for name, shape in shapes.items() if not shape and _POWER.fullmatch(name)}
+    return found
+
+
+def slots_of_keras(
+    names: Iterable[str], shapes: Mapping[str, Sequence[int | None] | None]
+) -> dict[str, str | None]:
+    """What Keras's files keep under `optimizer_weights`: the variable that each belongs to, or None.
+
+    Of old files, which call them `training/Adam/Variable_3`, it is not known which.
+
+    Args:
+        names: The names of the optimizer's weights.
+        shapes: The shape of every variable and of these, by name.
+    """
+    own = set(names)
+    weights = sorted((name for name in shapes if name not in own), key=len, reverse=True)
+    found: dict[str, str | None] = {}
+    for name in names:
+        flat = f"_{name.replace('/', '_')}_"
+        found[name] = next(
+            (one for one in weights if f"_{one.replace('/', '_')}_" in flat and shapes[one] == shapes[name]),
+            None,
+        )
     return found
 
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from . import checkpoint_state, files, known_ops, object_graph, registry, session_bundle
 from .checkpoint_state import ResolvedCheckpoint
 from .collection_items import collection_items
-from .errors import InvalidValueError, MissingFileError, OpError
+from .errors import DataLossError, InvalidValueError, MissingFileError, OpError
 from .graph_facts import as_list, dtype_name, graph_facts, unlisted
+from .slots import slots_of_keras
 from .tensor_proto import shape_from_proto
 from .variable_rows import mark_slots, row_of_entry, variable_rows
 
@@ -42,9 +43,9 @@ def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
         list of ops does not have), `unknown_ops` and `unknown_attributes` (those that no version of
         TensorFlow has), `checkpoints` (the complete ones of the directory), `meta_graphs` (the tags of
         each graph of a SavedModel), `saver`, `functions`, `function_ops` (as `ops`, of their bodies),
-        `constants`, `missing` (a reason why the checkpoint beside a graph could not be read), and of each
-        variable what `variable_rows.py` says and `variable` (the name of what lies under a key, of a
-        checkpoint of TensorFlow 2 without graph).
+        `constants`, `damaged` (what of a store cannot be opened, and why), `missing` (a reason why the
+        checkpoint beside a graph could not be read), and of each variable what `variable_rows.py` says
+        and `variable` (the name of what lies under a key, of a checkpoint of TensorFlow 2 without graph).
 
     Raises:
         OpError: The file is missing, damaged, or of a kind that is not read.
@@ -126,6 +127,10 @@ def summarise_store(store: Mapping[str, Entry]) -> Summary:
         entry.name: row_of_entry(entry) | ({"variable": names[entry.name]} if entry.name in names else {})
         for entry in store.values()
     }
+    kept_apart = getattr(store, "optimizer_weights", ())
+    shapes = {name: row["shape"] for name, row in rows.items()}
+    for name, base in slots_of_keras(kept_apart, shapes).items():
+        rows[name]["slot_of"] = base
     mark_slots(rows)
     listed = list(rows.values())
     return {"variables": listed, **_totals(listed)}
@@ -214,7 +219,7 @@ def _summarise_foreign(name: str, format: registry.Format) -> Summary:
     """Another store than a checkpoint, with the graph in it if it keeps one."""
     from . import graph_file
 
-    store: Any = format.read(name)
+    store: Any = read_what_is_intact(name, format)
     summary: Summary = {"format": format.name, "path": name}
     if getattr(store, "meta_graph", None):
         graph = graph_file.decode_graph(store.meta_graph, f"the graph in {name}")
@@ -223,7 +228,26 @@ def _summarise_foreign(name: str, format: registry.Format) -> Summary:
         summary |= summarise_store(store)
     if getattr(store, "about", None):
         summary["about"] = store.about
+    if getattr(store, "damaged", None):
+        summary["damaged"] = {key: str(error) for key, error in store.damaged.items()}
     return summary | ({"skipped": dict(store.skipped)} if store.skipped else {})
+
+
+def read_what_is_intact(name: str, format: registry.Format) -> Any:
+    """A store; of a damaged one what can be opened, its attribute `damaged` saying what cannot.
+
+    Raises:
+        OpError: Nothing can be opened.
+    """
+    try:
+        return format.read(name)
+    except DataLossError:
+        if format.read_damaged is None:
+            raise
+        store = format.read_damaged(name)
+        if not len(store):
+            raise
+        return store
 
 
 def _of_graph(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None) -> Summary:

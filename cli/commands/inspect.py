@@ -69,7 +69,8 @@ def command(
     "outputs": [{"name", "dtype", "shape", "role", "needs"}], "signatures", "collections", "assets",
     "saver", "ops", "unimplemented_ops", "unlisted_ops", "unlisted_attributes", "unknown_ops",
     "unknown_attributes", "devices", "functions", "function_ops", "nodes", "constants", "about",
-    "skipped", "parameters", "bytes"}; keys that do not apply are absent, an unknown dimension is null.
+    "skipped", "damaged", "parameters", "bytes"}; keys that do not apply are absent, an unknown dimension
+    is null.
     "slot_of" is null for a count that belongs to no variable; "role" is "named" (by the file), "result",
     "loss" or "other". --tensors, --graph, --values and --stats add "tensors", "graph", "values" (with
     "value_types": {name: {"dtype", "shape"}}) and "stats": {name: {"size", "min", "max", "mean", "std",
@@ -106,7 +107,7 @@ def command(
         contents.show_values(details, full)
     else:
         contents.show(found, details, ops, full)
-    _refuse(where, damaged)
+    _refuse(where, found.get("damaged", {}) | damaged)
 
 
 # ---- what was asked for ------------------------------------------------------------------------
@@ -137,9 +138,15 @@ def _unimplemented(found: dict[str, Any]) -> list[str]:
 
 
 def _store(where: str) -> Mapping[str, Entry]:
+    from ...formats import files, registry, summary
     from .. import models
 
     located = models.find(where)
+    if located.variables and not located.is_checkpoint and files.is_file(located.variables):
+        intact: Mapping[str, Entry] = summary.read_what_is_intact(
+            located.variables, registry.detect(located.variables)
+        )
+        return intact
     return models.variables_of(located) if located.variables else {}
 
 
