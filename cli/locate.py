@@ -56,7 +56,8 @@ def model_or_default(given: str | None, directory: Path | None = None) -> str:
         for one in told:
             render.message(str(one.message))
         if latest is not None:
-            render.message(f"Using {latest} (the latest in the checkpoint state file).")
+            if not told:  # else it is told which and why
+                render.message(f"Using {latest} (the latest in the checkpoint state file).")
             return str(latest)
         stale = f"{STATE_FILE} (names no checkpoint that is there)"
     found = candidates(here)

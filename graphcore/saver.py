@@ -18,6 +18,7 @@ from typing import Any
 
 from ..formats import bundle_writer, checkpoint_state, files, graph_file, protos
 from ..formats.errors import OpError as _OpError, bullets
+from ..formats.restore_report import RestoreReport
 from . import meta_graph
 from .default import GraphKeys, get_default_graph
 from .errors import (
@@ -29,7 +30,7 @@ from .errors import (
 )
 from .graph import Graph
 from .operation import Operation
-from .restore import RestoreReport, restore_saveables
+from .restore import restore_saveables
 from .saveables import Saveable, of_graph, of_variables
 from .saver_nodes import add_nodes, nodes_for_export
 
