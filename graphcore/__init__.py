@@ -31,7 +31,7 @@ from . import (
     train,
 )
 from .clip import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
-from .conditional import cond
+from .conditional import case, cond
 from .convert import (
     constant,
     convert_to_tensor,
@@ -94,6 +94,7 @@ from .gradients import (
     not_differentiable as no_gradient,
 )
 from .graph import Graph
+from .higher_order import foldl, foldr, map_fn, scan
 from .importer import import_graph_def
 from .indexed_slices import IndexedSlices, IndexedSlicesValue
 from .initializers import (
@@ -181,6 +182,9 @@ from .ops.control_flow import (
     tf_assert as Assert,
     tf_identity as identity,
     tuple_ as tuple,
+)
+from .ops.ctc import (
+    edit_distance,
 )
 from .ops.data_flow import (
     FIFOQueue,
@@ -336,6 +340,7 @@ from .ops.string import (
     string_to_number,
     substr,
 )
+from .ops.tensor_array import TensorArray
 from .random_seed import get_seed, set_random_seed
 from .session import (
     InteractiveSession,
@@ -386,6 +391,7 @@ from .variables import (
     variables_initializer,
     variables_initializer as initialize_variables,
 )
+from .while_loops import while_loop
 
 # What scripts check before they use a feature; the API is 1.15's.
 __version__ = VERSION = "1.15.0"
@@ -416,43 +422,45 @@ __all__ = [
     "IdentityReader", "IndexedSlices", "IndexedSlicesValue", "InteractiveSession", "NoGradient",
     "NotDifferentiable", "OpError", "Operation", "PaddingFIFOQueue", "PriorityQueue", "QueueBase",
     "RandomShuffleQueue", "ReaderBase", "RegisterGradient", "RunMetadata", "RunOptions", "Session",
-    "SparseTensor", "SparseTensorValue", "TFRecordReader", "Tensor", "TensorShape", "TextLineReader",
-    "UnconnectedGradients", "VarLenFeature", "Variable", "VariableAggregation", "VariableScope",
-    "VariableSynchronization", "WholeFileReader", "abs", "acos", "acosh", "add", "add_n",
+    "SparseTensor", "SparseTensorValue", "TFRecordReader", "Tensor", "TensorArray", "TensorShape",
+    "TextLineReader", "UnconnectedGradients", "VarLenFeature", "Variable", "VariableAggregation",
+    "VariableScope", "VariableSynchronization", "WholeFileReader", "abs", "acos", "acosh", "add", "add_n",
     "add_to_collection", "add_to_collections", "all_variables", "argmax", "argmin", "as_dtype",
     "as_string", "asin", "asinh", "assign", "assign_add", "assign_sub", "atan", "atan2", "atanh",
     "batch_gather", "batch_to_space", "batch_to_space_nd", "bfloat16", "bitcast", "bool", "boolean_mask",
-    "broadcast_static_shape", "broadcast_to", "cast", "ceil", "check_numerics", "clip_by_global_norm",
-    "clip_by_norm", "clip_by_value", "colocate_with", "compat", "complex", "complex64", "complex128",
-    "concat", "cond", "conj", "constant", "constant_initializer", "container", "control_dependencies",
-    "convert_to_tensor", "cos", "cosh", "cumprod", "cumsum", "decode_base64", "decode_csv", "decode_raw",
-    "depth_to_space", "device", "dimension_value", "disable_resource_variables", "div", "divide",
-    "double", "dynamic_partition", "dynamic_stitch", "enable_resource_variables", "encode_base64",
-    "ensure_shape", "equal", "errors", "exp", "expand_dims", "expm1", "eye", "fill", "float16", "float32",
-    "float64", "floor", "floordiv", "floormod", "gather", "gather_nd", "get_collection",
-    "get_collection_ref", "get_default_graph", "get_default_session", "get_local_variable", "get_seed",
-    "get_static_value", "get_variable", "get_variable_scope", "gfile", "global_norm", "global_variables",
+    "broadcast_static_shape", "broadcast_to", "case", "cast", "ceil", "check_numerics",
+    "clip_by_global_norm", "clip_by_norm", "clip_by_value", "colocate_with", "compat", "complex",
+    "complex64", "complex128", "concat", "cond", "conj", "constant", "constant_initializer", "container",
+    "control_dependencies", "convert_to_tensor", "cos", "cosh", "cumprod", "cumsum", "decode_base64",
+    "decode_csv", "decode_raw", "depth_to_space", "device", "dimension_value",
+    "disable_resource_variables", "div", "divide", "double", "dynamic_partition", "dynamic_stitch",
+    "edit_distance", "enable_resource_variables", "encode_base64", "ensure_shape", "equal", "errors",
+    "exp", "expand_dims", "expm1", "eye", "fill", "float16", "float32", "float64", "floor", "floordiv",
+    "floormod", "foldl", "foldr", "gather", "gather_nd", "get_collection", "get_collection_ref",
+    "get_default_graph", "get_default_session", "get_local_variable", "get_seed", "get_static_value",
+    "get_variable", "get_variable_scope", "gfile", "global_norm", "global_variables",
     "global_variables_initializer", "glorot_normal_initializer", "glorot_uniform_initializer",
     "gradients", "graph_util", "greater", "greater_equal", "group", "half", "hessians", "identity",
     "identity_n", "imag", "import_graph_def", "initialize_all_tables", "initialize_all_variables",
     "initialize_variables", "initializers", "int8", "int16", "int32", "int64", "invert_permutation", "io",
     "is_finite", "is_inf", "is_nan", "is_variable_initialized", "layers", "less", "less_equal",
     "lin_space", "linspace", "local_variables", "local_variables_initializer", "log", "log1p",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "losses", "math", "matmul", "maximum",
-    "minimum", "mod", "model_variables", "moving_average_variables", "multinomial", "multiply",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "losses", "map_fn", "math", "matmul",
+    "maximum", "minimum", "mod", "model_variables", "moving_average_variables", "multinomial", "multiply",
     "name_scope", "negative", "newaxis", "nn", "no_gradient", "no_op", "no_regularizer", "not_equal",
-    "one_hot", "ones", "ones_initializer", "ones_like", "ops", "pad", "parallel_stack", "parse_example",
-    "parse_single_example", "placeholder", "placeholder_with_default", "pow", "python_io", "qint8",
-    "qint16", "qint32", "queue", "quint8", "quint16", "random", "random_crop", "random_normal",
-    "random_normal_initializer", "random_shuffle", "random_uniform", "random_uniform_initializer",
-    "range", "rank", "raw_ops", "read_file", "real", "realdiv", "reciprocal", "reduce_all", "reduce_any",
-    "reduce_join", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod",
-    "reduce_sum", "regex_replace", "register_session_run_conversion_functions",
-    "register_tensor_conversion_function", "report_uninitialized_variables", "reset_default_graph",
-    "reshape", "resource", "resource_variables_enabled", "reverse", "rint", "round", "rsqrt",
-    "saved_model", "scatter_nd", "segment_max", "segment_mean", "segment_min", "segment_prod",
-    "segment_sum", "set_random_seed", "setdiff1d", "shape", "sigmoid", "sign", "sin", "sinh", "size",
-    "slice", "space_to_batch", "space_to_batch_nd", "space_to_depth", "sparse_segment_mean",
+    "not_yet", "one_hot", "ones", "ones_initializer", "ones_like", "ops", "pad", "parallel_stack",
+    "parse_example", "parse_single_example", "placeholder", "placeholder_with_default", "pow",
+    "python_io", "qint8", "qint16", "qint32", "queue", "quint8", "quint16", "random", "random_crop",
+    "random_normal", "random_normal_initializer", "random_shuffle", "random_uniform",
+    "random_uniform_initializer", "range", "rank", "raw_ops", "read_file", "real", "realdiv",
+    "reciprocal", "reduce_all", "reduce_any", "reduce_join", "reduce_logsumexp", "reduce_max",
+    "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "regex_replace",
+    "register_session_run_conversion_functions", "register_tensor_conversion_function",
+    "report_uninitialized_variables", "reset_default_graph", "reshape", "resource",
+    "resource_variables_enabled", "reverse", "rint", "round", "rsqrt", "saved_model", "scan",
+    "scatter_nd", "segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum",
+    "set_random_seed", "setdiff1d", "shape", "sigmoid", "sign", "sin", "sinh", "size", "slice",
+    "space_to_batch", "space_to_batch_nd", "space_to_depth", "sparse_segment_mean",
     "sparse_segment_sqrt_n", "sparse_segment_sum", "sparse_to_dense", "split", "sqrt", "square",
     "squared_difference", "squeeze", "stack", "stop_gradient", "strided_slice", "string", "string_join",
     "string_split", "string_strip", "string_to_hash_bucket", "string_to_hash_bucket_fast",
@@ -464,6 +472,6 @@ __all__ = [
     "uint16", "uint32", "uint64", "uniform_unit_scaling_initializer", "unique", "unique_with_counts",
     "unsorted_segment_max", "unsorted_segment_mean", "unsorted_segment_min", "unsorted_segment_prod",
     "unsorted_segment_sqrt_n", "unsorted_segment_sum", "unstack", "variable_op_scope", "variable_scope",
-    "variables_initializer", "variance_scaling_initializer", "variant", "where", "write_file", "zeros",
-    "zeros_initializer", "zeros_like",
+    "variables_initializer", "variance_scaling_initializer", "variant", "where", "while_loop",
+    "write_file", "zeros", "zeros_initializer", "zeros_like",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""`tf.cond`: two branches of a graph, of which a run takes one.
+"""`tf.cond` and `tf.case`: branches of a graph, of which a run takes one.
 
 The construction is that of TensorFlow 1: each branch is built in a `CondContext`; what comes from
 outside passes a Switch, the results meet in a Merge.
@@ -8,156 +8,22 @@ Source: tensorflow/python/ops/control_flow_ops.py (r1.15), behaviour only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from ..formats import protos
+from . import nest
+from .control_contexts import CondContext
 from .convert import convert_to_tensor
 from .default import GraphKeys, add_to_collection, get_default_graph, name_scope
+from .dtypes import bool_, int32, int64
 from .errors import InvalidTypeError, InvalidValueError
 from .indexed_slices import IndexedSlices
 from .op import raw_ops
 from .operation import Operation, Tensor
-
-
-class CondContext:
-    """One branch of a conditional while it is built, and afterwards its record.
-
-    Attributes:
-        name: The context's name, with scopes.
-        pred: The boolean tensor.
-        pivot: The tensor that is alive when this branch is taken.
-        branch: 1 for the true branch, 0 for the false one.
-    """
-
-    def __init__(self, pred: Tensor, pivot: Tensor, branch: int, name: str = "cond_text") -> None:
-        graph = get_default_graph()
-        self.name = graph.unique_name(name)
-        self.pred = pred
-        self.pivot = pivot
-        self.branch = branch
-        self.outer: Any = graph._scopes.control_flow_context
-        self.values: set[str] = {pred.name, pivot.name}
-        self.external: dict[str, Tensor] = {pred.name: pred}
-
-    @property
-    def outer_context(self) -> Any:
-        """The context around this one, or None."""
-        return self.outer
-
-    def __enter__(self) -> CondContext:
-        scopes = get_default_graph()._scopes
-        self._saved = scopes.control_flow_context
-        scopes.control_flow_context = self
-        return self
-
-    def __exit__(self, *exc: Any) -> None:
-        get_default_graph()._scopes.control_flow_context = self._saved
-
-    def AddValue(self, tensor: Tensor) -> Tensor:
-        """What stands for an outside `tensor` in this branch: its Switch output."""
-        if tensor.name in self.values:
-            return self.external.get(tensor.name, tensor)
-        source = tensor
-        if self.outer is not None:
-            source = self.outer.AddValue(tensor)
-            self.values.add(source.name)
-        self.values.add(tensor.name)
-        graph = tensor.graph
-        with graph.control_dependencies(None):
-            scopes = graph._scopes
-            saved, scopes.control_flow_context = scopes.control_flow_context, self.outer
-            try:
-                result: Tensor = _switch(source, self.pred)[self.branch]
-            finally:
-                scopes.control_flow_context = saved
-        result.op._control_flow_context = self
-        self.values.add(result.name)
-        self.external[tensor.name] = result
-        return result
-
-    def AddOp(self, operation: Operation) -> None:
-        """Takes in an operation that was made in this branch."""
-        if not operation._inputs:
-            outside = [op for op in operation._control_inputs if op._control_flow_context is not self]
-            if outside:
-                operation._control_inputs[:] = [op for op in operation._control_inputs if op not in outside]
-            operation._add_control_input(self.pivot.op)
-        else:
-            for index, tensor in enumerate(operation._inputs):
-                inside = self.AddValue(tensor)
-                if inside is not tensor:
-                    operation._update_input(index, inside)
-        context: Any = self
-        names = [tensor.name for tensor in operation.outputs]
-        while context is not None:
-            context.values.update(names)
-            context = context.outer
-
-    def build(self, function: Callable[[], Any]) -> tuple[Any, list[Tensor]]:
-        """Calls the branch function; gives its result and that result's tensors inside the branch."""
-        result = function()
-        if result is None:
-            return None, [raw_ops.Identity(self.pivot)]
-        return result, [self._inside(item) for item in _flatten(result)]
-
-    def _inside(self, value: Any) -> Tensor:
-        if isinstance(value, Operation):
-            with value.graph.control_dependencies([value]):
-                pivot: Tensor = raw_ops.Identity(self.pivot)
-                return pivot
-        tensor = (
-            convert_to_tensor(value, as_ref=True)
-            if not isinstance(value, IndexedSlices)
-            else convert_to_tensor(value)
-        )
-        return self.AddValue(tensor)
-
-    def to_proto(self, export_scope: str | None = None) -> Any:
-        """The CondContextDef, or None where it lies outside `export_scope`."""
-        prefix = f"{export_scope}/" if export_scope else ""
-        if not self.name.startswith(prefix):
-            return None
-
-        def strip(name: str) -> str:
-            return name.removeprefix(prefix)
-
-        definition = protos.CondContextDef(
-            context_name=strip(self.name),
-            pred_name=strip(self.pred.name),
-            pivot_name=strip(self.pivot.name),
-            branch=self.branch,
-        )
-        definition.values_def.values.extend(sorted(strip(name) for name in self.values))
-        for name, tensor in self.external.items():
-            definition.values_def.external_values[strip(name)] = strip(tensor.name)
-        return definition
-
-
-def _switch(data: Tensor, pred: Tensor) -> Any:
-    kind = raw_ops.RefSwitch if data.dtype._is_ref_dtype else raw_ops.Switch
-    with data.graph.colocate_with(data, ignore_existing=True):
-        return kind(data, pred)
-
-
-def _flatten(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return [leaf for key in sorted(value) for leaf in _flatten(value[key])]
-    if isinstance(value, (list, tuple)):
-        return [leaf for item in value for leaf in _flatten(item)]
-    return [value]
-
-
-def _rebuild(structure: Any, values: list[Any]) -> Any:
-    """`structure` with its leaves replaced, in the order of `_flatten`, from the front of `values`."""
-    if isinstance(structure, dict):
-        parts = {key: _rebuild(structure[key], values) for key in sorted(structure)}
-        return type(structure)((key, parts[key]) for key in structure)
-    if isinstance(structure, tuple) and hasattr(structure, "_fields"):
-        return type(structure)(*[_rebuild(item, values) for item in structure])
-    if isinstance(structure, (list, tuple)):
-        return type(structure)(_rebuild(item, values) for item in structure)
-    return values.pop(0)
+from .ops.control_flow import tf_assert, with_dependencies
+from .ops.tensor_array import TensorArray
 
 
 def cond(
@@ -171,9 +37,12 @@ def cond(
 ) -> Any:
     """`tf.cond`: `true_fn()` if `pred` holds when the graph runs, else `false_fn()`.
 
+    What a branch uses must be made inside its function for the untaken branch not to be computed.
+
     Args:
         pred: A scalar boolean tensor.
-        true_fn: Builds the branch; gives tensors, or nested lists and tuples of them.
+        true_fn: Builds the branch; gives tensors, `TensorArray`s, operations, or nested lists, tuples
+            and dicts of them.
         false_fn: The same for the other branch, with the same structure and dtypes.
         strict: Keep lists of one element as lists.
         name: Name scope.
@@ -181,48 +50,78 @@ def cond(
         fn2: Old name of `false_fn`.
 
     Raises:
-        TypeError: A branch is not callable, or `pred` is a Python bool.
-        ValueError: The branches' results do not match.
+        TypeError: A branch is missing or not callable, `pred` is a Python bool, or the branches' results
+            are of different kinds.
+        ValueError: A branch gives nothing, or the branches' results do not match.
     """
-    true_fn, false_fn = true_fn or fn1, false_fn or fn2
-    if not callable(true_fn) or not callable(false_fn):
-        raise InvalidTypeError("true_fn and false_fn must be callable.")
-    if isinstance(pred, bool):
-        raise InvalidTypeError("pred must not be a Python bool")
+    functions = []
+    for new, old, names in ((true_fn, fn1, ("true_fn", "fn1")), (false_fn, fn2, ("false_fn", "fn2"))):
+        if new is not None and old is not None:
+            raise InvalidTypeError(f"cond(): {names[0]} and {names[1]} may not be set simultaneously.")
+        function = new if new is not None else old
+        if function is None:
+            raise InvalidTypeError(f"cond(): {names[0]} argument required")
+        if not callable(function):
+            raise InvalidTypeError(f"{names[0]} must be callable.")
+        functions.append(function)
     with name_scope(name, "cond", [pred]):
+        if isinstance(pred, bool):
+            raise InvalidTypeError("pred must not be a Python bool")
         pred = convert_to_tensor(pred, name="pred")
-        false_pivot, true_pivot = raw_ops.Switch(pred, pred)
-        pivots = {
-            1: raw_ops.Identity(true_pivot, name="switch_t"),
-            0: raw_ops.Identity(false_pivot, name="switch_f"),
-        }
-        pred = raw_ops.Identity(pred, name="pred_id")
-        results: dict[int, Any] = {}
-        tensors: dict[int, list[Tensor]] = {}
-        contexts = []
-        for branch, function in ((1, true_fn), (0, false_fn)):
-            with CondContext(pred, pivots[branch], branch) as context:
-                results[branch], tensors[branch] = context.build(function)
-            contexts.append(context)
-        _check_branches(results, tensors)
-        merged = [_merge(a, b) for a, b in zip(tensors[0], tensors[1])]
-        for context in contexts:
-            add_to_collection(GraphKeys.COND_CONTEXT, context)
-        if results[1] is None:
-            return merged[0].op
-        outputs = [
-            value.op if isinstance(leaf, Operation) else value
-            for value, leaf in zip(merged, _flatten(results[1]))
+        false_alive, true_alive = raw_ops.Switch(pred, pred)
+        pivots = [
+            raw_ops.Identity(true_alive, name="switch_t"),
+            raw_ops.Identity(false_alive, name="switch_f"),
         ]
-        structured = _rebuild(results[1], outputs)
-        if (
-            not strict
-            and isinstance(structured, (list, tuple))
-            and len(structured) == 1
-            and not hasattr(structured, "_fields")
-        ):
-            return structured[0]
-        return structured
+        pred = raw_ops.Identity(pred, name="pred_id")
+        for tensor in (true_alive, *pivots, pred):
+            tensor.graph.prevent_fetching(tensor.op)
+        made = [
+            _branch(pred, pivots[0], 1, functions[0], "true_fn"),
+            _branch(pred, pivots[1], 0, functions[1], "false_fn"),
+        ]
+        (on_true, true_results, true_tensors), (on_false, false_results, false_tensors) = made
+        if not strict:
+            true_results, false_results = _unpacked(true_results), _unpacked(false_results)
+        _check_branches(true_results, false_results, true_tensors, false_tensors)
+        merged = [_merge(false, true) for false, true in zip(false_tensors, true_tensors)]
+        if on_true.outer_context is None:  # what is nested is kept inside the outermost
+            add_to_collection(GraphKeys.COND_CONTEXT, on_true)
+            add_to_collection(GraphKeys.COND_CONTEXT, on_false)
+        leaves = nest.flatten(true_results, expand_composites=True)
+        values = [
+            leaf._with_flow(value) if isinstance(leaf, TensorArray) else value
+            for leaf, value in zip(leaves, merged)
+        ]
+        result = nest.pack_sequence_as(true_results, values, expand_composites=True)
+        return result if strict else _unpacked(result)
+
+
+def _branch(
+    pred: Tensor, pivot: Tensor, branch: int, function: Callable[[], Any], name: str
+) -> tuple[CondContext, Any, list[Tensor]]:
+    """A branch's context, what its function gives, and the tensors for that inside the branch."""
+    with CondContext(pred, pivot, branch) as context:
+        result = function()
+        if result is None:
+            raise InvalidValueError(f"{name} must have a return value.")
+        tensors = [_inside(context, leaf) for leaf in nest.flatten(result, expand_composites=True)]
+        context.exit_result(tensors)
+    return context, result, tensors
+
+
+def _inside(context: CondContext, value: Any) -> Tensor:
+    if isinstance(value, Operation):
+        alive: Tensor = with_dependencies([value], context.pivot)
+        return alive
+    return context.result(convert_to_tensor(value.flow if isinstance(value, TensorArray) else value))
+
+
+def _unpacked(result: Any) -> Any:
+    """The only element of a list or tuple of one."""
+    if isinstance(result, (list, tuple)) and not hasattr(result, "_fields") and len(result) == 1:
+        return result[0]
+    return result
 
 
 def _merge(false: Tensor, true: Tensor) -> Any:
@@ -231,20 +130,123 @@ def _merge(false: Tensor, true: Tensor) -> Any:
     return raw_ops.Merge([false, true]).output
 
 
-def _check_branches(results: dict[int, Any], tensors: dict[int, list[Tensor]]) -> None:
-    if (results[1] is None) != (results[0] is None) or len(tensors[1]) != len(tensors[0]):
-        raise InvalidValueError(
-            f"true_fn and false_fn must return the same number of outputs, not {len(tensors[1])} and "
-            f"{len(tensors[0])}"
-            if results[1] is not None and results[0] is not None
-            else "true_fn and false_fn must both return outputs, or both None"
-        )
-    for true, false in zip(tensors[1], tensors[0]):
-        if true.dtype.base_dtype != false.dtype.base_dtype:
+def _check_branches(true: Any, false: Any, on_true: list[Tensor], on_false: list[Tensor]) -> None:
+    for a, b in zip(nest.flatten(true), nest.flatten(false)):
+        if isinstance(a, IndexedSlices) and isinstance(b, IndexedSlices):
+            _same_indices(on_true, on_false)
+            break
+    try:
+        nest.assert_same_structure(true, false, expand_composites=True)
+    except TypeError as error:
+        raise InvalidTypeError(f"Incompatible return types of true_fn and false_fn: {error}") from error
+    except ValueError as error:
+        raise InvalidValueError(f"Incompatible return values of true_fn and false_fn: {error}") from error
+    if not on_true:
+        raise InvalidValueError("true_fn and false_fn must return at least one result.")
+    for a, b in zip(on_true, on_false):
+        if a.dtype.base_dtype != b.dtype.base_dtype:
             raise InvalidValueError(
-                f"Outputs of true_fn and false_fn must have the same type: {true.dtype.name}, "
-                f"{false.dtype.name}"
+                f"Outputs of true_fn and false_fn must have the same type: {a.dtype.name}, {b.dtype.name}"
             )
+
+
+def _same_indices(on_true: list[Tensor], on_false: list[Tensor]) -> None:
+    """Where one branch has int32 row numbers and the other int64, makes both int64."""
+    for index, (a, b) in enumerate(zip(on_true, on_false)):
+        if {a.dtype.base_dtype, b.dtype.base_dtype} == {int32, int64}:
+            for side in (on_true, on_false):
+                if side[index].dtype.base_dtype == int32:
+                    with get_default_graph()._control_flow(side[index].op._control_flow_context):
+                        side[index] = raw_ops.Cast(side[index], DstT=int64)
+
+
+# Several branches
+
+
+def case(
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """`tf.case`: what the function of the first predicate that holds gives.
+
+    Args:
+        pred_fn_pairs: A list of (scalar boolean tensor, function) pairs, or a dict.
+        default: The function where none holds; without one, that is an error when the graph runs.
+        exclusive: Fail when the graph runs if more than one predicate holds.
+        strict: Keep lists of one element as lists.
+        name: Name scope.
+
+    Raises:
+        TypeError: The pairs are not of that form.
+    """
+    predicates, actions = _checked_pairs(pred_fn_pairs)
+    if default is not None and not callable(default):
+        raise InvalidTypeError("default must be callable.")
+    with name_scope(name, "case", predicates):
+        if default is None:
+            *predicates, last = predicates
+            *actions, action = actions
+            default = _checked_default(predicates, last, action)
+        function = default
+        for predicate, action in reversed(list(zip(predicates, actions))):
+            function = partial(cond, predicate, true_fn=action, false_fn=function, strict=strict)
+        if not exclusive:
+            return function()
+        check = _at_most(predicates, 1, "Input error: exclusive=True")
+        with get_default_graph().control_dependencies([check]):
+            return function()
+
+
+def _checked_pairs(pairs: Any) -> tuple[list[Any], list[Any]]:
+    if not isinstance(pairs, (list, tuple, Mapping)):
+        raise InvalidTypeError("fns must be a list, tuple, or dict")
+    if isinstance(pairs, Mapping):
+        ordered = isinstance(pairs, OrderedDict)
+        pairs = list(pairs.items()) if ordered else sorted(pairs.items(), key=lambda item: str(item[0].name))
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise InvalidTypeError("Each entry in pred_fn_pairs must be a 2-tuple")
+        pred, function = pair
+        if not isinstance(pred, Tensor):
+            raise InvalidTypeError(f"pred must be a Tensor, got: {pred}")
+        if pred.dtype.base_dtype != bool_:
+            raise InvalidTypeError(f"pred must be Tensor of type bool: {pred.name}")
+        if not callable(function):
+            raise InvalidTypeError(f"fn for pred {pred.name} must be callable.")
+    if not pairs:
+        raise InvalidValueError("pred_fn_pairs must have at least one pair")
+    return [pred for pred, _ in pairs], [function for _, function in pairs]
+
+
+def _checked_default(others: Sequence[Any], predicate: Any, action: Callable[[], Any]) -> Callable[[], Any]:
+    """The last action as the default: it fails unless its own predicate holds."""
+
+    def default() -> Any:
+        message = "Input error: None of conditions evaluated as True:"
+        told = [message, raw_ops.Pack([*others, predicate], name="preds_c")]
+        number = len(others)
+        unexpected = (
+            f"Implementation error: selected default action #{number} was called, but some of other "
+            "predicates are True: "
+        )
+        checks = [_at_most(others, 0, unexpected)] if others else []
+        with get_default_graph().control_dependencies([*checks, tf_assert(predicate, told)]):
+            return action()
+
+    return default
+
+
+def _at_most(predicates: Sequence[Any], count: int, message: str) -> Any:
+    """An Assert that no more than `count` predicates hold."""
+    packed = raw_ops.Pack(list(predicates), name="preds_c")
+    number = raw_ops.Sum(raw_ops.Cast(packed, DstT=int32), [0], name="num_true_conds")
+    condition = raw_ops.LessEqual(number, convert_to_tensor(count, name="n_true_conds"))
+    names = ", ".join(predicate.name for predicate in predicates)
+    told = [f"{message}: more than {count} conditions ({names}) evaluated as True:", packed]
+    return tf_assert(condition, told, summarize=len(predicates))
 
 
 def smart_cond(

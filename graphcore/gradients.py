@@ -8,23 +8,26 @@ Source: the algorithm is that of tensorflow/python/ops/gradients_util.py (r1.15)
 
 from __future__ import annotations
 
-import heapq
+from collections import deque
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from . import registry
+from .control_contexts import EXIT, SWITCH, is_loop_switch
 from .convert import constant, convert_to_tensor, convert_to_tensor_or_indexed_slices
 from .default import get_default_graph, name_scope
 from .errors import InvalidTypeError, InvalidValueError
 from .indexed_slices import IndexedSlices
+from .loop_gradients import LoopGradients, zeros_outside_loop
 from .op import raw_ops
 from .operation import Operation, Tensor
 from .tensor_shape import TensorShape
 
-# Their zeros must be alive on the untaken branch only, which their gradient functions see to.
-_TAKE_NONE = frozenset({"Switch", "RefSwitch"})
+# Of these dtypes there are derivatives; a resource's and a variant's are those of what they hold.
+_TRAINABLE_HANDLES = frozenset({"resource", "variant"})
 
 
 class AggregationMethod:
@@ -170,35 +173,65 @@ class _Builder:
         self.colocate = colocate
         self.gate = gate
         self.grads: dict[Tensor, list[Any]] = {}
+        self.loops: LoopGradients | None = None
 
     def run(self, ys: list[Tensor], xs: list[Tensor], seeds: list[Any], stops: list[Tensor]) -> list[Any]:
-        between = _between(ys, xs)
-        pending = _pending_counts(ys, between)
+        between, pending, loops = _between(ys, xs, self.colocate)
         for y, seed in zip(ys, seeds):
             self.grads.setdefault(y, []).append(seed)
+        self.loops = loops
         x_set, stopped = set(xs), {tensor.op for tensor in stops}
-        # Later operations first: the order in which TensorFlow's queue, too, tends to work.
-        ready = [
-            (-op._id, op)
-            for op in dict.fromkeys(y.op for y in ys)
-            if op in between and not pending.get(op, 0)
-        ]
-        heapq.heapify(ready)
+        first = dict.fromkeys(y.op for y in ys if y.op in between and not pending.get(y.op, 0))
+        ready = deque(first)
+        if loops is not None:
+            for exit_ in loops.start(pending, first):
+                if _is_trainable(exit_):
+                    self.grads.setdefault(exit_, []).append(loops.zeros_for_exit(exit_))
+                    ready.append(exit_.op)
         while ready:
-            _, operation = heapq.heappop(ready)
-            if operation not in stopped:
-                self._differentiate(operation, between, x_set)
-            for source in operation._inputs:
-                producer = source.op
-                if producer in pending:
-                    pending[producer] -= 1
-                    if not pending[producer] and producer in between:
-                        heapq.heappush(ready, (-producer._id, producer))
+            operation = ready.popleft()
+            with _colocation(operation, self.colocate):
+                if operation not in stopped:
+                    self._differentiate(operation, between, x_set)
+            for tensor in operation._inputs:
+                producer = tensor.op
+                if producer not in pending:
+                    continue
+                pending[producer] -= 1
+                left = pending[producer]
+                if not left or (loops is not None and left > 0 and is_loop_switch(producer)):
+                    self._reached(producer, tensor, between, ready)
+        if loops is not None:
+            loops.finish()
         return [self._sum(x) for x in xs]
 
+    def _reached(
+        self, producer: Operation, tensor: Tensor, between: set[Operation], ready: deque[Operation]
+    ) -> None:
+        """Queues an operation all of whose gradients are there; the results of a loop wait for each other."""
+        if producer not in between:
+            return
+        state = self.loops.state_of(producer, before=False) if self.loops is not None else None
+        if state is None or producer.type not in EXIT:
+            ready.append(producer)
+            return
+        assert self.loops is not None
+        state.deferred_exits.append(tensor)
+        state.waiting_exits -= 1
+        if state.waiting_exits:
+            return
+        used = [each for each in state.deferred_exits if self.grads.get(each)]
+        state.unused_exits.extend(each for each in state.deferred_exits if each not in used)
+        ready.extend(each.op for each in used)
+        for unused in state.unused_exits:
+            if used and _is_trainable(unused):
+                self.grads.setdefault(unused, []).append(self.loops.zeros_for_exit(unused))
+            ready.append(unused.op)
+
     def _differentiate(self, operation: Operation, between: set[Operation], xs: set[Tensor]) -> None:
-        outputs = operation.outputs
-        out_grads = [self._sum(tensor) for tensor in outputs]
+        outputs, loops = operation.outputs, self.loops
+        with loops.inside(operation, before=True) if loops is not None else nullcontext():
+            out_grads = [self._sum(tensor) for tensor in outputs]
         if all(grad is None for grad in out_grads):
             return
         inputs = operation._inputs
@@ -208,43 +241,37 @@ class _Builder:
         function = registry.gradient_function(operation)
         if function is None:
             return
-        for index, grad in enumerate(out_grads):
-            if grad is None and operation.type not in _TAKE_NONE and _is_trainable(outputs[index]):
-                # A gradient function may rely on all of its arguments.
-                out_grads[index] = self._zeros(outputs[index])
-        with name_scope(f"{operation.name}_grad"), _colocation(operation, self.colocate):
-            result = function(operation, *out_grads)
-            in_grads = list(result) if isinstance(result, (list, tuple)) else [result]
-            if len(in_grads) != len(inputs):
-                raise InvalidValueError(
-                    f"Num gradients {len(in_grads)} generated for op {operation.node_def} do not match "
-                    f"num inputs {len(inputs)}"
-                )
-            if self.gate and sum(grad is not None for grad in in_grads) > 1:
-                in_grads = _tuple(in_grads)
-        for tensor, grad, is_wanted in zip(inputs, in_grads, wanted):
-            if grad is None or not is_wanted:
-                continue
-            if isinstance(grad, Tensor) and tensor.dtype.name != "resource":
-                try:
-                    grad.set_shape(tensor.get_shape())
-                except ValueError as error:
+        with loops.inside(operation, before=False) if loops is not None else nullcontext():
+            _check_initial_value(operation, xs)
+            for index, grad in enumerate(out_grads):
+                if grad is None and _is_trainable(outputs[index]):
+                    # A gradient function may rely on all of its arguments.
+                    like = zeros_outside_loop if loops is None else loops.zeros_like
+                    out_grads[index] = like(operation, index)
+            with name_scope(f"{operation.name}_grad"):
+                result = function(operation, *out_grads)
+                in_grads = list(result) if isinstance(result, (list, tuple)) else [result]
+                if len(in_grads) != len(inputs):
                     raise InvalidValueError(
-                        "Incompatible shapes between op input and calculated input gradient. Forward "
-                        "operation: "
-                        f"{operation.name}. Input index: {inputs.index(tensor)}. Original input shape: "
-                        f"{tensor.get_shape()}. Calculated input gradient shape: {grad.get_shape()}"
-                    ) from error
-            self.grads.setdefault(tensor, []).append(grad)
-
-    def _zeros(self, tensor: Tensor) -> Any:
-        with name_scope(f"{tensor.op.name}_grad"):
-            static = tensor.get_shape()
-            if static.is_fully_defined():
-                return constant(
-                    np.zeros((), tensor.dtype.base_dtype.np), shape=static.as_list(), name="zeros"
-                )
-            return raw_ops.ZerosLike(tensor)
+                        f"Num gradients {len(in_grads)} generated for op {operation.node_def} do not match "
+                        f"num inputs {len(inputs)}"
+                    )
+                if self.gate and sum(grad is not None for grad in in_grads) > 1:
+                    in_grads = _tuple(in_grads)
+            for tensor, grad, is_wanted in zip(inputs, in_grads, wanted):
+                if grad is None or not is_wanted:
+                    continue
+                if isinstance(grad, Tensor) and tensor.dtype.name != "resource":
+                    try:
+                        grad.set_shape(tensor.get_shape())
+                    except ValueError as error:
+                        raise InvalidValueError(
+                            "Incompatible shapes between op input and calculated input gradient. Forward "
+                            "operation: "
+                            f"{operation.name}. Input index: {inputs.index(tensor)}. Original input shape: "
+                            f"{tensor.get_shape()}. Calculated input gradient shape: {grad.get_shape()}"
+                        ) from error
+                self.grads.setdefault(tensor, []).append(grad)
 
     def _sum(self, tensor: Tensor) -> Any:
         """All gradients of `tensor` that have come together so far, added up."""
@@ -270,7 +297,7 @@ class _Builder:
 
 def _is_trainable(tensor: Tensor) -> bool:
     dtype = tensor.dtype.base_dtype
-    return dtype.is_floating or dtype.is_complex
+    return dtype.is_floating or dtype.is_complex or dtype.name in _TRAINABLE_HANDLES
 
 
 def _tuple(grads: list[Any]) -> list[Any]:
@@ -289,44 +316,66 @@ def _tuple(grads: list[Any]) -> list[Any]:
         ]
 
 
-def _between(ys: list[Tensor], xs: list[Tensor]) -> set[Operation]:
-    """The operations on paths from an x to a y."""
+def _between(
+    ys: list[Tensor], xs: list[Tensor], colocate: bool
+) -> tuple[set[Operation], dict[Operation, int], LoopGradients | None]:
+    """The operations on paths from an x to a y over values that have derivatives.
+
+    Returns:
+        The operations; how many times each is an input of one of them; the loops that they lie in.
+    """
     reached: set[Operation] = set()
-    before: dict[Operation, None] = {}
-    stack = [y.op for y in ys]
-    while stack:
-        operation = stack.pop()
-        if operation in before:
-            continue
-        before[operation] = None
-        stack.extend(tensor.op for tensor in operation._inputs)
-    consumers: dict[Tensor, list[Operation]] = {}
-    for operation in before:
-        for tensor in operation._inputs:
-            consumers.setdefault(tensor, []).append(operation)
-    forward = [x for x in xs if x.op in before]
-    reached.update(x.op for x in forward)
-    queue = list(forward)
-    seen = set(queue)
+    queue = deque(x.op for x in xs)
     while queue:
-        tensor = queue.pop()
-        for operation in consumers.get(tensor, ()):
+        operation = queue.popleft()
+        if operation not in reached:
             reached.add(operation)
             for output in operation.outputs:
-                if output not in seen:
-                    seen.add(output)
-                    queue.append(output)
-    return reached
-
-
-def _pending_counts(ys: list[Tensor], between: set[Operation]) -> dict[Operation, int]:
-    """How many times each operation is an input of operations between."""
+                if _is_trainable(output):
+                    queue.extend(output.consumers())
+    between: list[Operation] = []
+    members: set[Operation] = set()
+    queue = deque(y.op for y in ys)
+    while queue:
+        operation = queue.popleft()
+        if operation in reached and operation not in members:
+            members.add(operation)
+            between.append(operation)
+            queue.extend(tensor.op for tensor in operation._inputs)
+    loops = LoopGradients.of(between, members, colocate)
     pending: dict[Operation, int] = dict.fromkeys(between, 0)
     for operation in between:
         for tensor in operation._inputs:
-            if tensor.op in pending:
+            if tensor.op in members:
                 pending[tensor.op] += 1
-    return pending
+    return members, pending, loops
+
+
+def _check_initial_value(operation: Operation, xs: set[Tensor]) -> None:
+    """Refuses gradients, asked for inside a loop, by what a loop variable starts with.
+
+    Raises:
+        ValueError: The operation is the Switch of a variable of the loop that is being built.
+    """
+    context = operation._control_flow_context
+    if operation.type not in SWITCH or context is None or not context.is_loop:
+        return
+    if context is not get_default_graph()._scopes.control_flow_context:
+        return
+    sources = {x.op for x in xs}
+    seen: set[Operation] = set()
+    queue = deque([operation])
+    while queue:
+        current = queue.popleft()
+        if current in sources:
+            raise InvalidValueError(
+                f"Cannot compute gradient inside while loop with respect to op '{current.name}'. We do not "
+                "support taking the gradient wrt or through the initial value of a loop variable. Gradients "
+                "can be computed through loop invariants or wrt the input parameters to the loop body."
+            )
+        if current not in seen:
+            seen.add(current)
+            queue.extend(tensor.op for tensor in current._inputs)
 
 
 class RegisterGradient:

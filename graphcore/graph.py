@@ -142,8 +142,22 @@ class Graph:
                 operation._device = other._device
             operation._attrs["_class"] = sorted(groups)
         operation._control_flow_context = scopes.control_flow_context
+        for tensor in operation._inputs:
+            made_in = tensor._op._control_flow_context
+            if made_in is not None:
+                made_in.check_use(operation, tensor._op)
         if scopes.control_flow_context is not None:
-            scopes.control_flow_context.AddOp(operation)
+            scopes.control_flow_context.add_op(operation)
+
+    @contextmanager
+    def _control_flow(self, context: Any) -> Iterator[None]:
+        """Puts the operations made inside into a control flow context, or into none."""
+        scopes = self._scopes
+        old, scopes.control_flow_context = scopes.control_flow_context, context
+        try:
+            yield
+        finally:
+            scopes.control_flow_context = old
 
     def create_op(
         self,
@@ -286,6 +300,12 @@ class Graph:
                     self._consumer_index.setdefault(source, []).append(operation)
             self._consumers_counted = len(operations)
             return list(self._consumer_index.get(tensor, ()))
+
+    def _redirect_new_input(self, operation: Operation, index: int, tensor: Tensor) -> None:
+        """Changes an input of the operation that is being made, which no plan holds yet."""
+        operation._inputs[index] = tensor
+        if operation._id < self._consumers_counted:
+            self._forget_consumers()
 
     def _forget_consumers(self) -> None:
         self._consumer_index.clear()

@@ -73,6 +73,16 @@ class IndexedSlices:
     def _parts(self) -> list[Any]:
         return [part for part in (self._values, self._indices, self._dense_shape) if part is not None]
 
+    _components = _parts
+
+    def _with_components(self, parts: list[Any]) -> IndexedSlices:
+        return IndexedSlices(*parts)
+
+    def _component_shapes(self, shape: tuple[int | None, ...] | None) -> list[Any]:
+        """The shapes of the components for a shape of the values."""
+        rest: list[Any] = [None, (None,)] if shape is None else [(len(shape),), shape[:1]]
+        return [shape, rest[1], *([] if self._dense_shape is None else rest[:1])]
+
     def _fetch_parts(self) -> tuple[list[Any], Any]:
         def build(values: list[Any]) -> IndexedSlicesValue:
             return IndexedSlicesValue(*values, *([None] * (3 - len(values))))

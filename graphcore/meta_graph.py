@@ -14,6 +14,7 @@ from typing import Any
 from ..formats import graph_file, protos
 from ..formats.errors import bullets
 from . import importer, registry
+from .control_contexts import ControlFlowContext, context_from_proto
 from .default import GraphKeys, get_default_graph, name_scope
 from .errors import InvalidValueError, MissingNameError
 from .graph import Graph
@@ -57,12 +58,18 @@ def _register_variables() -> None:
         GraphKeys.TRAINABLE_RESOURCE_VARIABLES,
     ):
         register_proto_function(key, "VariableDef", Variable.to_proto, Variable.from_proto)
-    # Kept as messages: what they describe is in the nodes.
     for key, kind in (
         (GraphKeys.COND_CONTEXT, "CondContextDef"),
         (GraphKeys.WHILE_CONTEXT, "WhileContextDef"),
     ):
-        register_proto_function(key, kind, None, lambda message: message)
+        register_proto_function(key, kind, _context_to_proto, context_from_proto)  # renamed by _item
+
+
+def _context_to_proto(context: Any, export_scope: str | None = None) -> Any:
+    """A context's message; one that is still a message, as it was imported, is its own."""
+    if isinstance(context, ControlFlowContext):
+        return context.to_proto(export_scope)
+    return None if export_scope else context
 
 
 _register_variables()
@@ -397,18 +404,20 @@ def _item(
     if value in shared:  # one variable in several collections is one object
         return shared[value]
     message = protos.parse(getattr(protos, converter[0]), value, f"an item of collection '{key}'")
-    renamed = _renamed(message, imported)
-    item = converter[2](renamed)
+    if converter[0] in _CONTEXTS:
+        item = context_from_proto(message, scope, imported.rename)
+    else:
+        item = converter[2](_renamed(message, imported))
     shared[value] = item
     if isinstance(item, Variable):
         imported.variables[message.variable_name] = item
     return item
 
 
+_CONTEXTS = frozenset({"CondContextDef", "WhileContextDef"})
 _NAME_FIELDS = (
     "variable_name", "initializer_name", "snapshot_name", "initial_value_name",
     "filename_tensor_name", "save_tensor_name", "restore_op_name",
-    "pred_name", "pivot_name", "pivot_for_pred_name", "pivot_for_body_name", "maximum_iterations_name",
     "queue_name", "close_op_name", "cancel_op_name",
 )  # fmt: skip
 
@@ -421,17 +430,9 @@ def _renamed(message: Any, imported: Imported) -> Any:
         value = getattr(copy, name, "")
         if value:
             setattr(copy, name, imported.rename(value))
-    for values in (
-        getattr(copy, "enqueue_op_name", None),
-        getattr(getattr(copy, "values_def", None), "values", None),
-    ):
-        if values is not None:
-            renamed = [imported.rename(value) for value in values]
-            del values[:]
-            values.extend(renamed)
-    external = getattr(getattr(copy, "values_def", None), "external_values", None)
-    if external is not None:
-        pairs = {imported.rename(key): imported.rename(value) for key, value in external.items()}
-        external.clear()
-        external.update(pairs)
+    values = getattr(copy, "enqueue_op_name", None)
+    if values is not None:
+        renamed = [imported.rename(value) for value in values]
+        del values[:]
+        values.extend(renamed)
     return copy

@@ -64,17 +64,17 @@ class GraphOp(Op):
         graph = graph_of(_flat_values([given.get(arg.name) for arg in definition.inputs]))
         with graph.as_default(), graph.name_scope(name or self.name) as scope:
             inputs, attrs = _convert_inputs(definition, given)
-        for key, attr in definition.attrs.items():
-            if key in attrs:
-                continue
-            value = given.get(key)
-            if value is None and attr.default is not MISSING:
-                attrs[key] = attr.default
-            elif value is None and attr.kind != "shape":
-                raise InvalidTypeError(f"No argument for attr '{key}' of op '{self.name}' was given")
-            else:
-                attrs[key] = definition.normalize_attr(key, value)
-        return graph.add_node(self.name, inputs, attrs, scope)
+            for key, attr in definition.attrs.items():
+                if key in attrs:
+                    continue
+                value = given.get(key)
+                if value is None and attr.default is not MISSING:
+                    attrs[key] = attr.default
+                elif value is None and attr.kind != "shape":
+                    raise InvalidTypeError(f"No argument for attr '{key}' of op '{self.name}' was given")
+                else:
+                    attrs[key] = definition.normalize_attr(key, value)
+            return graph.add_node(self.name, inputs, attrs, scope)
 
     def _pack_outputs(self, operation: Operation) -> Any:
         definition = self.definition

@@ -8,7 +8,7 @@ from typing import Any
 from .convert import convert_to_tensor
 from .default import name_scope
 from .dtypes import DType, int64
-from .errors import InvalidTypeError
+from .errors import InvalidTypeError, InvalidValueError
 from .shape_inference import Environment, value_as_shape
 from .tensor_shape import TensorShape
 
@@ -93,6 +93,22 @@ class SparseTensor:
         """The SparseTensorValue in the given or default session."""
         values = [tensor.eval(feed_dict, session) for tensor in self._feed_tensors()]
         return SparseTensorValue(*values)
+
+    def _components(self) -> list[Any]:
+        return [self._indices, self._values, self._dense_shape]
+
+    def _with_components(self, parts: list[Any]) -> SparseTensor:
+        return SparseTensor(*parts)
+
+    def _component_shapes(self, shape: tuple[int | None, ...] | None) -> list[Any]:
+        """The shapes of the components for a shape of the `dense_shape` vector, (rank,)."""
+        if shape is not None and len(shape) != 1:
+            raise InvalidValueError(
+                "The shape invariant of a SparseTensor is the shape of its dense_shape, a vector; "
+                f"got {TensorShape(shape)}"
+            )
+        rank = shape[0] if shape is not None else None
+        return [(None, rank), (None,), (rank,)]
 
     def _fetch_parts(self) -> tuple[list[Any], Any]:
         return self._feed_tensors(), lambda values: SparseTensorValue(*values)

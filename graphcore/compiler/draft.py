@@ -72,6 +72,8 @@ class Draft:
         replaced: Tensors that stand for another one now.
         owners: Operations that run as part of another one's node (Exits of a while loop).
         feeds_may_be_refs: Whether feeds of a reference dtype carry references (inside loops).
+        within: Inside a loop, the operations that an iteration runs; a control edge from any other one,
+            such as the Merges and Switches that the loop itself stands for, is met already.
     """
 
     graph: Any
@@ -85,6 +87,7 @@ class Draft:
     replaced: dict[Tensor, Tensor] = field(default_factory=dict)
     owners: dict[Operation, Operation] = field(default_factory=dict)
     feeds_may_be_refs: bool = False
+    within: set[Operation] | None = None
 
     def source(self, tensor: Tensor) -> Operation:
         """The operation whose node gives `tensor`: for a loop's Exit, the loop's."""

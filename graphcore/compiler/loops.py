@@ -172,14 +172,15 @@ def _contract(
     starts = [enters.index(_input_of_type(merge, _ENTER)) for merge in merges]
     exits = [operation for operation in direct if operation.type in _EXIT]
     of_switch = {switch: index for index, switch in enumerate(switches[merge] for merge in merges)}
+    within = {*members} - {*enters, *merges, *of_switch}
     wrong = [operation.name for operation in exits if operation._inputs[0].op not in of_switch]
     if wrong:
         raise UnimplementedError(f"Exits of frame '{name}' are behind no Switch of it: {', '.join(wrong)}")
     loop = Loop(
         enters,
         starts,
-        _inner(draft, [loop_cond.output(0)], feeds, compile_inner),
-        _inner(draft, [operation.output(0) for operation in nexts], feeds, compile_inner),
+        _inner(draft, [loop_cond.output(0)], feeds, within, compile_inner),
+        _inner(draft, [operation.output(0) for operation in nexts], feeds, within, compile_inner),
         [of_switch[operation._inputs[0].op] for operation in exits],
         exits,
     )
@@ -213,8 +214,22 @@ def _switches(
     return found
 
 
-def _inner(outer: Draft, fetches: Sequence[Tensor], feeds: list[Tensor], compile_inner: Compile) -> Plan:
+def _inner(
+    outer: Draft,
+    fetches: Sequence[Tensor],
+    feeds: list[Tensor],
+    within: set[Operation],
+    compile_inner: Compile,
+) -> Plan:
     """The plan of a condition or body; its feeds may carry references."""
     shapes = {tensor: tensor.static_shape for tensor in feeds}
-    draft = Draft(outer.graph, list(fetches), shapes, outer.state, outer.options, feeds_may_be_refs=True)
+    draft = Draft(
+        outer.graph,
+        list(fetches),
+        shapes,
+        outer.state,
+        outer.options,
+        feeds_may_be_refs=True,
+        within=within,
+    )
     return compile_inner(draft)

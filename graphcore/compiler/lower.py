@@ -20,6 +20,7 @@ from .plan import Plan, Step
 # Below this many elements, allocating costs less than asking whether a buffer may be reused.
 _MIN_REUSE_ELEMENTS = 4096
 _MERGES = frozenset({"Merge", "RefMerge"})
+_SWITCHES = frozenset({"Switch", "RefSwitch"})
 
 
 @dataclass
@@ -46,7 +47,7 @@ class _Lowering:
         self.slots: dict[Tensor | Operation, int] = {}
         self.computed: set[int] = set()
         self.steps: list[_Draft] = []
-        self.derefs: dict[tuple[int, int], int] = {}
+        self.control_sources = {source for node in draft.nodes.values() for source in node.control}
 
     def new_slot(self, value: Any = None) -> int:
         self.template.append(value)
@@ -174,6 +175,12 @@ class _Lowering:
         self.slots[operation] = step.writes[0]
         dead: Any = DEAD if step.single else [DEAD] * len(step.writes)
         guard = _guard_merge if operation.type in _MERGES else _guard
+        if operation.type in _SWITCHES and operation in self.control_sources:
+            # What waits for a Switch waits for it to have run, on whichever side its data went.
+            step.function = _and_done(step.function)
+            self.slots[operation] = self.new_slot()
+            self.computed.add(self.slots[operation])
+            step.writes, dead = [*step.writes, self.slots[operation]], [*dead, DEAD]
         step.function = guard(step.function, count, dead)
 
     def reusable(self, node: Node) -> int:
@@ -229,6 +236,10 @@ _VARIABLES: dict[str, Callable[..., Any]] = {
     "Variable": lambda state, operation: state.ref(operation),
     "VarHandleOp": lambda state, operation: state.resource_variable(operation),
 }
+
+
+def _and_done(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *values: (*function(*values), None)
 
 
 def _guard(function: Callable[..., Any], count: int, dead: Any) -> Callable[..., Any]:

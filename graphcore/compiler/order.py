@@ -57,8 +57,9 @@ def _settle_control(draft: Draft) -> None:
     matters: set[Operation] = set()
     for operation, node in draft.nodes.items():
         sources = draft.sources(node)
-        node.may_be_dead = operation.type in ("Switch", "RefSwitch") or any(
-            draft.nodes[source].may_be_dead for source in sources
+        # A ControlTrigger runs whatever its sources did: that is what it is for.
+        node.may_be_dead = operation.type in ("Switch", "RefSwitch") or (
+            operation.type != "ControlTrigger" and any(draft.nodes[source].may_be_dead for source in sources)
         )
         kind = operation.kind
         is_pure = kind is not None and kind.is_pure and node.loop is None

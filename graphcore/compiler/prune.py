@@ -33,6 +33,8 @@ def run(draft: Draft) -> None:
         wanted_by[operation] = fetch
         inputs = operation._inputs
         control = [op for op in operation._control_inputs if op not in fed_placeholders]
+        if draft.within is not None:
+            control = [op for op in control if op in draft.within]
         draft.nodes[operation] = Node(operation, list(inputs), control)
         stack.extend((tensor.op, fetch) for tensor in inputs if tensor not in draft.feeds)
         stack.extend((op, fetch) for op in control)

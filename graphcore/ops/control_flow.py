@@ -6,11 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from ..control_contexts import (
+    CondContext,
+    WhileContext,
+    close_back_edge,
+    next_iteration_of,
+    output_context,
+    switch_of,
+)
 from ..convert import convert_n_to_tensor, convert_to_tensor
 from ..dead import DEAD
 from ..default import get_default_graph, name_scope
 from ..dtypes import ANY, FLOATING
-from ..errors import InvalidArgumentError, InvalidValueError
+from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..indexed_slices import IndexedSlices
 from ..op import group, op, raw_ops
 from ..operation import Operation, Tensor
@@ -73,45 +81,53 @@ for _merging in (merge_op, ref_merge):
 @ref_switch.grad
 @switch_op.grad
 def _(node: Any, false_grad: Any, true_grad: Any) -> Any:
-    """Outside of loops: a Merge of both sides' gradients, the untaken one's zeros."""
-    data, pred = node.inputs
-    if isinstance(false_grad, IndexedSlices) or isinstance(true_grad, IndexedSlices):
-        false_grad, true_grad = convert_to_tensor(false_grad), convert_to_tensor(true_grad)
-    if false_grad is None and true_grad is None:
+    """A Merge of both sides' gradients.
+
+    The Switch of a loop variable comes twice: first with the gradient of the loop's result, which starts
+    the variable's gradient; then with that of the body's use, which becomes its back edge.
+    """
+    context = node._control_flow_context
+    if isinstance(context, WhileContext):
+        merges = _gradient_context().grad_state.merges
+        if node in merges:
+            if true_grad is not None:
+                back = next_iteration_of(convert_to_tensor(true_grad))
+                close_back_edge(merges[node], back)
+        elif false_grad is not None:
+            merges[node] = merge([false_grad, false_grad], name="b_switch")[0]
+            return [merges[node], None]
         return [None, None]
-    sides = []
-    zeros = raw_ops.Switch(raw_ops.ZerosLike(data), pred)
-    for side, grad in enumerate((false_grad, true_grad)):
-        sides.append(zeros[side] if grad is None else grad)
-    return [raw_ops.Merge(sides).output, None]
+    if isinstance(context, CondContext):
+        sides = [false_grad, true_grad]
+        if sides[1 - context.branch] is None:
+            if node.inputs[0].dtype.base_dtype.name != "resource":
+                return [None, None]
+            return [merge([sides[context.branch]] * 2, name="cond_resource_grad")[0], None]
+        return [merge(sides, name="cond_grad")[0], None]
+    pred = node.inputs[1]
+    off, on = switch_of(false_grad, pred)[0], switch_of(true_grad, pred)[1]
+    return [merge([off, on])[0], None]
 
 
 @ref_merge.grad
 @merge_op.grad
 def _(node: Any, dy: Any, _: Any) -> Any:
-    """Each side's gradient where that side was taken."""
-    pred = _predicate_of(node)
-    return list(raw_ops.Switch(dy, pred))
+    """Each input's gradient where that input was taken."""
+    context = output_context(node.inputs[0].op)
+    if isinstance(context, WhileContext):
+        return list(switch_of(dy, _gradient_context().pivot))
+    if isinstance(context, CondContext):
+        pred, around = context.pred, _gradient_context()
+        if around is not None and around.grad_state is not None:
+            pred = around.grad_state.real_pred(pred)
+        return list(switch_of(dy, pred, name="cond_grad"))
+    taken = [raw_ops.Equal(node.outputs[1], index) for index in range(len(node.inputs))]
+    return [switch_of(dy, each)[1] for each in taken]
 
 
-def _predicate_of(merge: Any) -> Any:
-    """The predicate of the conditional that ends in `merge`."""
-    depth_of: dict[Operation, int] = {}
-    stack = [(tensor.op, 0) for tensor in merge.inputs]
-    while stack:
-        operation, depth = stack.pop()
-        if depth_of.get(operation, 1 << 30) <= depth:
-            continue
-        depth_of[operation] = depth
-        if operation.type in ("Switch", "RefSwitch"):
-            if depth == 0:
-                return operation.inputs[1]
-            depth -= 1
-        elif operation.type in ("Merge", "RefMerge"):
-            depth += 1
-        stack.extend((tensor.op, depth) for tensor in operation.inputs)
-        stack.extend((source, depth) for source in operation.control_inputs)
-    raise LookupError(f"No Switch was found for the Merge '{merge.name}'")
+def _gradient_context() -> Any:
+    """The context that gradients are being built in."""
+    return get_default_graph()._scopes.control_flow_context
 
 
 # While loops of v1: a plan runs each loop as one step (compiler/loops.py); inside, these pass values on.
@@ -122,7 +138,7 @@ def _pass(data: Any) -> Any:
 
 
 _FRAME = ("frame_name: string", "is_constant: bool = false", "parallel_iterations: int = 10")
-_LOOP_GRAD = "gradients of while loops are not implemented"
+_frames = {}
 for _name, _kind, _attrs in (
     ("Enter", "T", _FRAME),
     ("RefEnter", "Ref(T)", _FRAME),
@@ -131,14 +147,55 @@ for _name, _kind, _attrs in (
     ("NextIteration", "T", ()),
     ("RefNextIteration", "Ref(T)", ()),
 ):
-    op(
-        _name,
-        f"data: {_kind} -> output: {_kind}",
-        *_attrs,
-        T=ANY,
-        effects=False,
-        undefined_grad=_LOOP_GRAD,
-    )(_pass).shape(rules.unchanged)
+    _frames[_name] = op(_name, f"data: {_kind} -> output: {_kind}", *_attrs, T=ANY, effects=False)(_pass)
+    _frames[_name].shape(rules.unchanged)
+
+
+@_frames["RefExit"].grad
+@_frames["Exit"].grad
+def _(node: Any, dy: Any) -> Any:
+    """The gradient enters the loop of gradients."""
+    context = _gradient_context()
+    state = context.grad_state if context is not None else None
+    if state is None:
+        raise InvalidTypeError(
+            f"The gradient of '{node.name}' needs to know its loop; the graph was imported without the "
+            "control flow contexts that a MetaGraphDef keeps (import_meta_graph)."
+        )
+    loop = state.grad_context
+    if not loop.allows_gradients:
+        return None
+    if node._control_flow_context.grad_state is not None:
+        raise InvalidTypeError("Second-order gradient for while loops not supported.")
+    parts = [dy] if isinstance(dy, Tensor) else dy._components()
+    loop.values.update(part.name for part in parts)
+    with loop:
+        entered = [loop.enter(part, name="b_exit") for part in parts]
+    loop.loop_enters.extend(entered)
+    return entered[0] if isinstance(dy, Tensor) else dy._with_components(entered)
+
+
+@_frames["RefNextIteration"].grad
+@_frames["NextIteration"].grad
+def _(node: Any, dy: Any) -> Any:
+    return dy
+
+
+@_frames["RefEnter"].grad
+@_frames["Enter"].grad
+def _(node: Any, dy: Any) -> Any:
+    """A loop variable's gradient leaves the loop of gradients; an invariant's is added up in it."""
+    loop = _gradient_context()
+    if loop is None or not loop.back_prop or loop.grad_state is None:
+        return dy
+    if node.attr("is_constant"):
+        return loop.grad_state.accumulate(node, dy)
+    parts = [dy] if isinstance(dy, Tensor) else dy._components()
+    left = [loop.loop.exit(part) for part in parts]
+    loop.exit_result(left)
+    return left[0] if isinstance(dy, Tensor) else dy._with_components(left)
+
+
 op("LoopCond", "input: bool -> output: bool", effects=False, no_grad="booleans have no derivative")(
     _pass
 ).shape(rules.scalar)
@@ -267,8 +324,25 @@ def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> 
 
 
 def merge(inputs: Any, name: str | None = None) -> Any:
-    """`(output, value_index)` of a Merge: whichever of the inputs is alive."""
-    tensors = convert_n_to_tensor(inputs, as_ref=True)
-    if all(tensor.dtype._is_ref_dtype for tensor in tensors):
-        return raw_ops.RefMerge(tensors, name=name)
-    return raw_ops.Merge(tensors, name=name)
+    """`(output, value_index)` of a Merge: whichever of the inputs is alive.
+
+    Raises:
+        ValueError: An input is None, or not all IndexedSlices have a dense shape.
+    """
+    if any(each is None for each in inputs):
+        raise InvalidValueError(f"At least one of the merge inputs is None: {inputs}")
+    with name_scope(name, "Merge", inputs) as scope:
+        if any(hasattr(each, "_components") for each in inputs):
+            slices = [each if hasattr(each, "_components") else _as_slices(each) for each in inputs]
+            merged = [raw_ops.Merge(list(parts)) for parts in zip(*[each._components() for each in slices])]
+            return slices[0]._with_components([each.output for each in merged]), merged[0].value_index
+        tensors = convert_n_to_tensor(inputs, as_ref=True)
+        if all(tensor.dtype._is_ref_dtype for tensor in tensors):
+            return raw_ops.RefMerge(tensors, name=scope)
+        return raw_ops.Merge(tensors, name=scope)
+
+
+def _as_slices(tensor: Any) -> IndexedSlices:
+    """A tensor as the rows of itself."""
+    shape = raw_ops.Shape(tensor)
+    return IndexedSlices(tensor, raw_ops.Range(0, shape[0], 1), shape)

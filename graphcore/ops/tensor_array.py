@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext as _nothing
 from typing import Any
 
 import numpy as np
 
-from ..default import get_default_graph
-from ..dtypes import ANY
-from ..errors import InvalidArgumentError
+from .. import tensor_arrays
+from ..convert import convert_to_tensor
+from ..default import get_default_graph, name_scope
+from ..dtypes import ANY, as_dtype, int64
+from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..op import op, raw_ops
+from ..operation import Tensor
 from ..shapes import Shape, merge
-from ..tensor_arrays import TensorArray
+from ..tensor_shape import TensorShape, as_shape
 from . import rules
+from .array_create import tf_range
 
 _FLOW = np.float32(0)
 _HANDLES = "handles have no derivative"
@@ -48,7 +53,7 @@ def tensor_array_v3(
     if size < 0:
         raise InvalidArgumentError(f"Size should be >= 0, not {int(size)}")
     name = tensor_array_name or node.name
-    array = TensorArray(
+    array = tensor_arrays.TensorArray(
         name, dtype, int(size), element_shape, dynamic_size, clear_after_read, identical_element_shapes
     )
     return array, _FLOW
@@ -83,7 +88,7 @@ def tensor_array_grad_with_shape(
 
 
 for _maker in (tensor_array_v3, tensor_array_grad_v3, tensor_array_grad_with_shape):
-    _maker.shape(lambda node: [(), ()])
+    _maker.shape(lambda node: [(2,), ()])
 
 
 @op(
@@ -112,7 +117,7 @@ def tensor_array_read_v3(handle: Any, index: Any, flow_in: Any, *, dtype: Any) -
     return handle.read(int(index))
 
 
-def _check_dtype(array: TensorArray, dtype: Any) -> None:
+def _check_dtype(array: tensor_arrays.TensorArray, dtype: Any) -> None:
     if array.dtype != dtype:
         raise InvalidArgumentError(
             f"TensorArray dtype is {array.dtype.name} but Op requested dtype {np.dtype(dtype).name}."
@@ -321,3 +326,255 @@ def _(node: Any, flow: Any) -> Any:
     handle, value, _, _ = node.inputs
     array, inner = _gradient_array(handle, flow, flow)
     return [None, raw_ops.TensorArrayConcatV3(array, inner, dtype=value.dtype.base_dtype).value, None, flow]
+
+
+# TensorFlow's Python class
+
+
+class TensorArray:
+    """`tf.TensorArray`: an array of tensors, each written once and read once, for use in loops.
+
+    Every write gives a new object, which stands for the array after that write; only the last one may
+    be used further, as with TensorFlow's.
+
+    Args:
+        dtype: The elements' dtype.
+        size: int32 scalar: the number of elements.
+        dynamic_size: Whether writing past the end makes it grow.
+        clear_after_read: Whether a read forgets the element (default True).
+        tensor_array_name: The resource's name, for messages.
+        handle: The handle of an array that exists, in place of `size`.
+        flow: The flow of that array.
+        infer_shape: Whether all elements must have one shape.
+        element_shape: What is known of the elements' shapes.
+        colocate_with_first_write_call: Put the writes beside the value of the first one.
+        name: Name scope.
+
+    Raises:
+        ValueError: Both or neither of `handle` and `size` are given.
+        TypeError: `handle` is no tensor.
+    """
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Any = None,
+        flow: Any = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
+        given = {
+            "tensor_array_name": tensor_array_name or None,
+            "size": size,
+            "element_shape": element_shape,
+            "dynamic_size": dynamic_size,
+            "clear_after_read": clear_after_read,
+        }
+        if handle is not None:
+            both = [key for key, value in given.items() if value is not None]
+            if both:
+                raise InvalidValueError(
+                    f"Cannot provide both a handle and {', '.join(both)} at the same time"
+                )
+            if not isinstance(handle, Tensor):
+                raise InvalidTypeError("Handle must be a Tensor")
+            if flow is None:
+                raise InvalidValueError("flow must not be None if handle is not None.")
+        elif size is None:
+            raise InvalidValueError("Size must be provided if handle is not provided")
+        self._dtype = as_dtype(dtype).base_dtype
+        self._infer_shape = infer_shape
+        self._shape = [as_shape(element_shape)]  # shared by all that stand for this array
+        self._beside: list[Any] | None = [] if colocate_with_first_write_call else None
+        graph = get_default_graph()
+        with name_scope(name, "TensorArray", [handle, size, flow]) as scope:
+            if handle is not None:
+                self._handle, self._flow = handle, flow
+                return
+            group = graph.colocate_with(None, ignore_existing=True) if self._beside is not None else None
+            device = graph.device(None) if self._beside is not None else None
+            with device or _nothing(), group or _nothing():
+                self._handle, self._flow = raw_ops.TensorArrayV3(
+                    size,
+                    dtype=self._dtype,
+                    element_shape=self._shape[0],
+                    dynamic_size=bool(dynamic_size),
+                    clear_after_read=clear_after_read is None or clear_after_read,
+                    identical_element_shapes=infer_shape,
+                    tensor_array_name=tensor_array_name or "",
+                    name=scope,
+                )
+
+    @property
+    def flow(self) -> Any:
+        """float32 scalar: what orders the reads and writes."""
+        return self._flow
+
+    @property
+    def dtype(self) -> Any:
+        """The elements' dtype."""
+        return self._dtype
+
+    @property
+    def handle(self) -> Any:
+        """The resource."""
+        return self._handle
+
+    @property
+    def element_shape(self) -> TensorShape:
+        """What is known of the elements' shapes."""
+        return self._shape[0]
+
+    def _with_flow(self, flow: Any) -> TensorArray:
+        """The array after what `flow` comes from."""
+        made = object.__new__(TensorArray)
+        made.__dict__.update(self.__dict__)
+        made._flow = flow
+        return made
+
+    def _merge_shape(self, shape: TensorShape) -> None:
+        if not shape.is_compatible_with(self._shape[0]):
+            raise InvalidValueError(f"Inconsistent shapes: saw {shape} but expected {self._shape[0]} ")
+        if self._infer_shape:
+            self._shape[0] = self._shape[0].merge_with(shape)
+
+    def _value(self, value: Any) -> Any:
+        value = convert_to_tensor(value, preferred_dtype=self._dtype, name="value")
+        if value.dtype.base_dtype != self._dtype:
+            raise InvalidValueError(
+                f"Error: Input value {value} has dtype {value.dtype.base_dtype.name}, but expected dtype "
+                f"{self._dtype.name}.  This leads to undefined behavior and will be an error in future "
+                "versions of TensorFlow."
+            )
+        return value
+
+    def _colocated(self, value: Any) -> Any:
+        if self._beside is None:
+            return _nothing()
+        if not self._beside:
+            self._beside.append(value)
+        return get_default_graph().colocate_with(self._beside[0])
+
+    def identity(self) -> TensorArray:
+        """The same array, once what the current scope waits for is done."""
+        return self._with_flow(raw_ops.Identity(self._flow))
+
+    def grad(self, source: str, flow: Any = None, name: str | None = None) -> TensorArray:
+        """The array of gradients of one call of `tf.gradients`, which `source` names."""
+        flow = self._flow if flow is None else flow
+        graph = get_default_graph()
+        with name_scope(name, "TensorArrayGrad", [self._handle]), graph.colocate_with(self._handle):
+            handle, _ = raw_ops.TensorArrayGradV3(self._handle, flow, source=source, name=name)
+            with graph.control_dependencies([handle]):
+                flow = raw_ops.Identity(flow, name="gradient_flow")
+            made = TensorArray(
+                self._dtype,
+                handle=handle,
+                flow=flow,
+                infer_shape=self._infer_shape,
+                colocate_with_first_write_call=False,
+            )
+            made._shape = self._shape
+            return made
+
+    def read(self, index: Any, name: str | None = None) -> Any:
+        """Element `index`."""
+        value = raw_ops.TensorArrayReadV3(self._handle, index, self._flow, dtype=self._dtype, name=name)
+        value.set_shape(self._shape[0])
+        return value
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The array after `value` was written to element `index`.
+
+        Raises:
+            ValueError: Dtype or shape do not fit.
+        """
+        with name_scope(name, "TensorArrayWrite", [self._handle, index, value]):
+            value = self._value(value)
+            self._merge_shape(value.get_shape())
+            with self._colocated(value):
+                return self._with_flow(
+                    raw_ops.TensorArrayWriteV3(self._handle, index, value, self._flow, name=name)
+                )
+
+    def stack(self, name: str | None = None) -> Any:
+        """All elements in one tensor, along a new first axis."""
+        with (
+            get_default_graph().colocate_with(self._handle),
+            name_scope(name, "TensorArrayStack", [self._handle]),
+        ):
+            return self.gather(tf_range(0, self.size()), name=name)
+
+    def gather(self, indices: Any, name: str | None = None) -> Any:
+        """The elements of the given indices, along a new first axis."""
+        value = raw_ops.TensorArrayGatherV3(
+            self._handle,
+            indices,
+            self._flow,
+            dtype=self._dtype,
+            element_shape=self._shape[0],
+            name=name,
+        )
+        if self._shape[0].ndims is not None:
+            value.set_shape([None, *self._shape[0].as_list()])
+        return value
+
+    def concat(self, name: str | None = None) -> Any:
+        """All elements joined along their first axis."""
+        known = self._shape[0].ndims is not None
+        value, _ = raw_ops.TensorArrayConcatV3(
+            self._handle,
+            self._flow,
+            dtype=self._dtype,
+            element_shape_except0=self._shape[0][1:] if known else TensorShape(None),
+            name=name,
+        )
+        if known:
+            value.set_shape([None, *self._shape[0].as_list()[1:]])
+        return value
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """The array after the rows of `value` were written to its elements."""
+        with name_scope(name, "TensorArrayUnstack", [self._handle, value]):
+            count = raw_ops.Shape(value)[0]
+            return self.scatter(tf_range(0, count), value, name=name)
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The array after the rows of `value` were written to the given indices."""
+        with name_scope(name, "TensorArrayScatter", [self._handle, value, indices]):
+            value = self._value(value)
+            self._merge_shape(value.get_shape()[1:])
+            with self._colocated(value):
+                return self._with_flow(
+                    raw_ops.TensorArrayScatterV3(self._handle, indices, value, self._flow, name=name)
+                )
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+        """The array after parts of `value`, of the given lengths along its first axis, were written."""
+        with name_scope(name, "TensorArraySplit", [self._handle, value, lengths]):
+            value = convert_to_tensor(value, self._dtype, name="value")
+            with self._colocated(value):
+                lengths = convert_to_tensor(lengths)
+                if lengths.dtype != int64:
+                    lengths = raw_ops.Cast(lengths, DstT=int64)
+                known = get_default_graph().constant_value(lengths)
+                rest = value.get_shape()[1:] if value.get_shape().ndims is not None else None
+                if known is not None and known.size and rest is not None and known.max() == known.min():
+                    self._merge_shape(TensorShape([int(known[0])]).concatenate(rest))
+                return self._with_flow(
+                    raw_ops.TensorArraySplitV3(self._handle, value, lengths, self._flow, name=name)
+                )
+
+    def size(self, name: str | None = None) -> Any:
+        """int32 scalar: the number of elements."""
+        return raw_ops.TensorArraySizeV3(self._handle, self._flow, name=name)
+
+    def close(self, name: str | None = None) -> Any:
+        """An operation that forgets all elements."""
+        return raw_ops.TensorArrayCloseV3(self._handle, name=name)

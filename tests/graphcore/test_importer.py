@@ -230,7 +230,8 @@ def test_collections_of_every_kind_come_back() -> None:
     assert v.op.name == "s/v"
     assert tf.trainable_variables() == []
     contexts = tf.get_collection(tf.GraphKeys.COND_CONTEXT)
-    assert sorted(context.pred_name for context in contexts) == ["s/cond/pred_id:0"] * 2
+    assert [context.pred.name for context in contexts] == ["s/cond/pred_id:0"] * 2
+    assert tf.get_default_graph().get_operation_by_name("s/cond/add")._control_flow_context is contexts[1]
     again = tf.train.export_meta_graph()
     assert set(again.collection_def) == set(exported.collection_def)
 

@@ -142,6 +142,5 @@ def test_no_gradient_where_tensorflow_has_none(op, tensorflow):
 RETURNS_NOTHING = {"ArgMax", "ArgMin", "LoopCond", "RefMerge", "RefSwitch"}
 # Gradients that TensorFlow has and we do not have yet.
 NOT_YET = {
-    "Enter", "Exit", "If", "NextIteration", "RefEnter", "RefExit", "RefNextIteration", "StatelessIf",
-    "StatelessWhile", "While",
+    "If", "StatelessIf", "StatelessWhile", "While",
 }  # fmt: skip
