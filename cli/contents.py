@@ -50,6 +50,7 @@ def _show_facts(found: dict[str, Any]) -> None:
             ("checkpoint", found.get("prefix")),
             ("chosen", found.get("how")),
             ("not read", found.get("missing")),
+            ("not there", _missing_files(found)),
             ("made by", ", ".join(filter(None, made_by))),
             (
                 "needs",
@@ -86,6 +87,12 @@ def _show_facts(found: dict[str, Any]) -> None:
             ("parameters", render.count(found.get("parameters", 0)) if variables else None),
         ]
     )
+
+
+def _missing_files(found: dict[str, Any]) -> str:
+    """The data files of a checkpoint that are missing, and how many there are of how many."""
+    missing = found.get("missing_files", [])
+    return f"{shortened(missing)} ({len(missing)} of {found['data_files']} data files)" if missing else ""
 
 
 def _keras_model(configuration: Any) -> str:

@@ -107,11 +107,13 @@ def document(value: Any) -> None:
     """One JSON document; values are converted as `json_value` says."""
     # In UTF-8 stdout itself escapes what is no text (a lone surrogate), and as JSON does: \udc8a.
     escape = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")
-    click.echo(
-        json.dumps(
-            json_value(value), ensure_ascii=escape, allow_nan=False, indent=2 if on_terminal() else None
-        )
-    )
+    indent = 2 if on_terminal() else None
+    options: dict[str, Any] = {"ensure_ascii": escape, "allow_nan": False, "indent": indent}
+    try:  # nearly everything is what JSON has, and need not be copied
+        text = json.dumps(value, default=json_value, **options)
+    except (ValueError, TypeError):
+        text = json.dumps(json_value(value), **options)
+    click.echo(text)
 
 
 def json_value(value: Any) -> Any:

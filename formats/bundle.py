@@ -11,7 +11,8 @@ A partitioned variable's own entry has no bytes but the list of its parts. The w
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import dtypes, files, protos, sniff
@@ -30,13 +31,18 @@ from .ordered_code import encode_slice_key
 from .parts import Part, Ranges, assemble, part_name
 from .registry import Format
 from .store import Store
-from .table import read_table
+from .table import decode_varint, read_table
 from .tensor_bytes import decode_tensor, size_problem
 
 if TYPE_CHECKING:
     import numpy as np
 
 READER_VERSION = 1
+_VARINT = rb"[\x80-\xff]{0,9}[\x00-\x7f]"
+_REST = re.compile(
+    rb"(?s)(?:\x18" + _VARINT + rb")?(?:\x20" + _VARINT + rb")?(?:\x28(" + _VARINT + rb"))?(?:\x35.{4})?"
+)
+"""What follows dtype and shape in a BundleEntryProto without parts: shard, offset, size, checksum."""
 
 
 def open_bundle(prefix: files.Path) -> Bundle:
@@ -110,6 +116,24 @@ class Bundle(Store):
             where = f"{len(pieces)} parts in {self._shards_of(pieces)}"
             return Entry(name, info, shape, nbytes, where, lambda: self._assemble(name, None))
         return self._plain(proto, name, name, None)
+
+    def listing(self) -> Iterator[tuple[str, str, list[int], int]]:
+        """As `Store.listing`; of entries as TensorFlow writes them without a message for each."""
+        described: dict[bytes, tuple[str, tuple[int, ...]]] = {}
+        for name, value in self._entries.items():
+            plain = value[:1] == b"\x08" and value[2:3] == b"\x12" and max(value[1:4]) < 0x80
+            end = 4 + value[3] if plain and len(value) > 3 else 0
+            rest = _REST.fullmatch(value, end) if 0 < end <= len(value) else None
+            if rest is None:
+                entry = self._entry_at(name)
+                yield name, entry.dtype.name, list(entry.shape), entry.nbytes
+                continue
+            head, size = value[:end], rest[1]
+            found = described.get(head)
+            if found is None:
+                info, shape = self._described(self._parse(head, name), name)
+                found = described[head] = info.name, shape
+            yield name, found[0], list(found[1]), decode_varint(size) if size else 0
 
     def parts(self, name: str) -> list[Entry]:
         """The stored parts of a partitioned variable, in the order it lists them; of another, itself."""

@@ -5,24 +5,28 @@ Works on any graph, whatever ops are in it, and imports no NumPy for graphs and 
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from . import checkpoint_state, files, known_ops, object_graph, registry, session_bundle
+from .bundle import Bundle
 from .checkpoint_state import ResolvedCheckpoint
 from .collection_items import collection_items
 from .errors import DataLossError, InvalidValueError, MissingFileError, OpError
 from .graph_facts import as_list, dtype_name, graph_facts, unlisted
 from .slots import slots_of_keras
 from .tensor_proto import shape_from_proto
-from .variable_rows import mark_slots, row_of_entry, variable_rows
+from .variable_rows import mark_slots, variable_rows
 
 if TYPE_CHECKING:
     from .entry import Entry
     from .graph_file import GraphFile
+    from .store import Store
 
 Summary = dict[str, Any]
 _DEFAULT_SIGNATURE = "serving_default"
@@ -44,7 +48,8 @@ def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
         TensorFlow has), `checkpoints` (the complete ones of the directory), `meta_graphs` (the tags of
         each graph of a SavedModel), `saver`, `functions`, `function_ops` (as `ops`, of their bodies),
         `constants`, `damaged` (what of a store cannot be opened, and why), `missing` (a reason why the
-        checkpoint beside a graph could not be read), and of each variable what `variable_rows.py` says
+        checkpoint beside a graph could not be read), `missing_files` (those of its `data_files` data files
+        that are not there), and of each variable what `variable_rows.py` says
         and `variable` (the name of what lies under a key, of a checkpoint of TensorFlow 2 without graph).
 
     Raises:
@@ -54,7 +59,7 @@ def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
     graph = _graph_at(name)
     if graph is not None:
         store, resolved, missing = _store_beside(graph)
-        summary = summarise_graph(graph, store, tags)
+        summary = summarise_graph(graph, store, tags) | _missing_files(store)
         if resolved is not None:
             summary["prefix"] = resolved.prefix
             if graph.kind != "saved_model":
@@ -120,13 +125,28 @@ def pick_meta_graph(graph: GraphFile, tags: Iterable[str] | None = None) -> Any:
     )
 
 
-def summarise_store(store: Mapping[str, Entry]) -> Summary:
+@contextmanager
+def _many_objects() -> Iterator[None]:
+    """Python's search for cycles is off: it takes longer than making a hundred thousand small objects."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def summarise_store(store: Store) -> Summary:
     """The part of a summary that the entries of a store give."""
     names = {one.key: one.full_name for one in object_graph.tracked_variables(store)}
-    rows = {
-        entry.name: row_of_entry(entry) | ({"variable": names[entry.name]} if entry.name in names else {})
-        for entry in store.values()
-    }
+    rows: dict[str, dict[str, Any]] = {}
+    with _many_objects():
+        for name, dtype, shape, nbytes in store.listing():
+            rows[name] = {"name": name, "dtype": dtype, "shape": shape, "bytes": nbytes}
+    for name in names:
+        if name in rows:
+            rows[name]["variable"] = names[name]
     kept_apart = getattr(store, "optimizer_weights", ())
     shapes = {name: row["shape"] for name, row in rows.items()}
     for name, base in slots_of_keras(kept_apart, shapes).items():
@@ -174,12 +194,22 @@ def _store_beside(graph: GraphFile) -> tuple[Mapping[str, Entry] | None, Resolve
         return None, resolved, str(error)
 
 
+def _missing_files(store: Mapping[str, Entry] | None) -> Summary:
+    """The data files that a checkpoint's index names and that are not beside it."""
+    if not isinstance(store, Bundle) or files.is_remote(store.prefix):
+        return {}
+    there = set(files.list_directory(os.path.dirname(store.prefix) or "."))
+    names = [os.path.basename(store.shard_path(shard)) for shard in range(store.num_shards)]
+    missing = [name for name in names if name not in there]
+    return {"missing_files": missing, "data_files": len(names)} if missing else {}
+
+
 def _summarise_checkpoint(resolved: ResolvedCheckpoint) -> Summary:
     """A checkpoint by its prefix: with its graph if that is beside it, so that all forms agree."""
     from . import graph_file
 
     store = registry.open_checkpoint(resolved)
-    about: Summary = {"prefix": resolved.prefix} | _neighbours(resolved)
+    about: Summary = {"prefix": resolved.prefix} | _missing_files(store) | _neighbours(resolved)
     if resolved.how:
         about["how"] = resolved.how
     if resolved.meta is not None:

@@ -266,6 +266,14 @@ def encode_varint(value: int) -> bytes:
     return bytes(out)
 
 
+def decode_varint(data: bytes) -> int:
+    """The number that all of `data` encodes."""
+    value = 0
+    for byte in reversed(data):
+        value = value << 7 | byte & 0x7F
+    return value
+
+
 class TableWriter:
     """Writes a table; `add` in the order of the keys, then `finish`."""
 

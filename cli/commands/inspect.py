@@ -62,8 +62,8 @@ def command(
     the list that the file itself carries, "not TensorFlow's" and "unknown attributes" with TensorFlow's.
 
     --json gives {"format", "path", "how" (it was chosen), "prefix", "text", "tags", "meta_graphs",
-    "missing" (why the checkpoint beside was not read), "producer": {"graph", "tensorflow",
-    "checkpoint", "made_by"}, "min_consumer", "checkpoints": [{"prefix", "step", "in_state",
+    "missing" (why the checkpoint beside was not read), "missing_files" (of so many "data_files"),
+    "producer": {"graph", "tensorflow", "checkpoint", "made_by"}, "min_consumer", "checkpoints": [{"prefix", "step", "in_state",
     "latest"}], "variables": [{"name", "dtype", "shape", "bytes", "trainable", "saved", "key", "parts",
     "slot_of", "variable"}], "inputs": [{"name", "dtype", "shape", "optional", "needed", "label"}],
     "outputs": [{"name", "dtype", "shape", "role", "needs"}], "signatures", "collections", "assets",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,6 +21,7 @@ from sgtool.formats.errors import (
     InvalidValueError,
     MissingFileError,
     MissingNameError,
+    OpError,
     UnimplementedError,
 )
 from sgtool.formats.parts import Part
@@ -272,3 +274,38 @@ def test_parts_that_do_not_cover_are_damage(tmp_path: Path) -> None:
 def test_bad_slice_specs(spec: str) -> None:
     with pytest.raises(InvalidValueError, match="is not a shape and slice"):
         Part.parse(spec)
+
+
+@pytest.mark.parametrize(
+    "prefix", [*GOLDEN.glob("*.index"), *GOLDEN.glob("tf2/**/*.index"), *GOLDEN.glob("model/*.index")]
+)
+def test_the_listing_is_that_of_the_entries(prefix: Path) -> None:
+    store = open_bundle(str(prefix).removesuffix(".index"))
+    rows = [(entry.name, entry.dtype.name, list(entry.shape), entry.nbytes) for entry in store.values()]
+    assert list(store.listing()) == rows
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"",  # no dtype
+        b"\x08\x01",
+        b"\x08\x01\x12\x04\x12\x02\x08\x03\x20\x80\x08\x28\x0c\x35abcd",  # as TensorFlow writes it
+        b"\x08\x01\x12\x04\x12\x02\x08\x03\x28\x0c\x28\x0d",  # a field twice
+        b"\x28\x0c\x08\x01\x12\x04\x12\x02\x08\x03",  # in another order
+        b"\x08\x01\x12\x04\x12\x02\x08\x03\x28\x0c\x78\x01",  # a field of the future
+        b"\x08\x01\x12\x30\x12\x02\x08\x03",  # cut short
+        b"\x08\x63\x12\x00\x28\x0c",  # no such dtype
+    ],
+)
+def test_entries_in_any_form_are_listed_as_they_are_opened(value: bytes, tmp_path: Path) -> None:
+    write_bundle(tmp_path / "m", [entry_of("w", np.zeros(3, np.float32))])
+    store = open_bundle(tmp_path / "m")
+    store._entries["w"] = value
+    try:
+        entry = store["w"]
+    except OpError as error:
+        with pytest.raises(type(error), match=re.escape(str(error))):
+            list(store.listing())
+        return
+    assert list(store.listing()) == [("w", entry.dtype.name, list(entry.shape), entry.nbytes)]
