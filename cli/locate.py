@@ -19,6 +19,7 @@ STDIN = "-"
 VARIABLE = "SGTOOL_MODEL"
 STATE_FILE = "checkpoint"
 _GRAPHS = (".pb", ".pbtxt", ".pb.txt")
+_SAVED_MODELS = ("saved_model.pb", "saved_model.pbtxt")
 _LOOKED_FOR = (
     f"${VARIABLE} (not set)",
     "a checkpoint state file (checkpoint)",
@@ -80,12 +81,39 @@ def model_or_default(given: str | None, directory: Path | None = None) -> str:
 
 
 def _only_graph(given: str) -> str:
-    """The graph file that is the only model in a directory, or ""."""
+    """The graph file or SavedModel that is the only model in a directory, or ""."""
     found = candidates(Path(given))
+    if not found:
+        return _saved_model_inside(Path(given))
     if len(found) != 1 or not found[0].endswith(_GRAPHS):
         return ""
     render.message(f"Using {found[0]} (the only model in {given}).")
     return found[0]
+
+
+def _saved_model_inside(given: Path) -> str:
+    """The SavedModel in a folder of a directory that is no model itself: the only one, or the latest version.
+
+    Raises:
+        click.UsageError: There are several whose names are no version numbers.
+    """
+    from ..formats import registry
+
+    if not given.is_dir() or (given / STATE_FILE).is_file():
+        return ""
+    folders = sorted(
+        entry for entry in given.iterdir() if any((entry / name).is_file() for name in _SAVED_MODELS)
+    )
+    versions = sorted((int(one.name), one) for one in folders if one.name.isdecimal())
+    if not folders or registry.store_directory(str(given)) is not None:
+        return ""
+    if len(folders) > 1 and len(versions) < len(folders):
+        lines = "".join(f"\n  {one}" for one in folders)
+        raise click.UsageError(f"{given} holds several SavedModels; name the one you mean:{lines}")
+    chosen = versions[-1][1] if versions else folders[0]
+    which = f"the latest of {len(folders)} versions" if len(folders) > 1 else "the only SavedModel"
+    render.message(f"Using {chosen} ({which} in {given}).")
+    return str(chosen)
 
 
 def _from_stdin() -> str:
@@ -109,7 +137,7 @@ def candidates(directory: Path) -> list[str]:
     for entry in directory.iterdir() if directory.is_dir() else ():
         if not entry.is_file():
             continue
-        if entry.name in ("saved_model.pb", "saved_model.pbtxt"):
+        if entry.name in _SAVED_MODELS:
             found.add(str(directory))
         elif entry.suffix in (".meta", ".index") or entry.name in (".meta", ".index"):
             stem = entry.name.removesuffix(".meta").removesuffix(".index")

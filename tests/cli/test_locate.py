@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import numpy as np
 import pytest
 
 from sgtool.cli import locate
@@ -14,6 +16,8 @@ from sgtool.formats.entry import entry_of
 
 if TYPE_CHECKING:
     from .conftest import Tool
+
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def touch(*paths: Path) -> None:
@@ -88,3 +92,38 @@ def test_a_checkpoint_that_was_moved_is_told(sgtool: Tool) -> None:
     assert result.err == (
         "Using ./m, of the name in ./checkpoint, but beside it (/home/somebody/m does not exist).\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("folders", "expected", "said"),
+    [
+        (["saved_model"], "saved_model", "the only SavedModel"),
+        (["1"], "1", "the only SavedModel"),
+        (["9", "00000123"], "00000123", "the latest of 2 versions"),
+    ],
+)
+def test_a_directory_of_saved_models(folders: list[str], expected: str, said: str, sgtool: Tool) -> None:
+    for folder in folders:
+        shutil.copytree(GOLDEN / "saved_model", Path("export") / folder)
+    Path("export/notes.txt").write_text("about it")
+    result = sgtool("inspect", "export")
+    assert result.code == 0, result.err
+    assert f"Using {Path('export', expected)} ({said} in export)." in result.err
+    assert f"export/{expected}/saved_model.pb" in result.out
+
+
+def test_several_saved_models_that_are_no_versions(sgtool: Tool) -> None:
+    for folder in ("a", "2"):
+        shutil.copytree(GOLDEN / "saved_model", Path("export") / folder)
+    result = sgtool("inspect", "export")
+    assert result.code == 2
+    assert "export/2\n" in result.err
+    assert "export/a" in result.err
+
+
+def test_what_a_directory_holds_itself_comes_first(sgtool: Tool) -> None:
+    shutil.copytree(GOLDEN / "saved_model", Path("m", "1"))
+    np.save("m/w.npy", np.ones(2))
+    assert sgtool("inspect", "m", "--json").json["format"] == "npy folder"
+    write_bundle("m/c", [entry_of("w", np.ones(2))])
+    assert sgtool("inspect", "m", "--json").json["format"] == "checkpoint"
