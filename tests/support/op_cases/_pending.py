@@ -60,7 +60,19 @@ PENDING.update(
 )
 
 # Gradients that no case checks against a difference.
+_STRAIGHT = "the gradient goes straight through: compared with TensorFlow's"
 UNDIFFERENTIATED: dict[str, str] = {
+    **dict.fromkeys(
+        [
+            "FakeQuantWithMinMaxArgs",
+            "FakeQuantWithMinMaxVars",
+            "FakeQuantWithMinMaxVarsPerChannel",
+            "QuantizeAndDequantize",
+            "QuantizeAndDequantizeV2",
+            "QuantizeAndDequantizeV3",
+        ],
+        _STRAIGHT,
+    ),
     "MaxPool3DGradGrad": "its gradient has no double precision: compared with TensorFlow's",
     "PreventGradient": "asking for it is an error",
     "ReadVariableOp": "by a handle: tests of variables",

@@ -198,7 +198,7 @@ for name, order in (("BlockLSTM", "icfo"), ("BlockLSTMV2", "ifco")):
                 second=NONE,
                 oracle_grad=True
                 if first
-                else "TensorFlow takes BlockLSTMGrad, which has another order of gates",
+                else "TensorFlow takes BlockLSTMGrad: another order of gates",
                 # TensorFlow fills only cs and h after the last step.
                 oracle=True if steps == TIMES else (1, 6),
                 note=note,
