@@ -5,13 +5,15 @@
     number 0: what is free, whose size counts this header, too
 
 The library never returns from a heap with free space of no size (zeros where a download has a hole).
+They are looked for in the whole file but for the values of large datasets, which are not read for it.
 Source: HDF5 File Format Specification, III.E "Global Heap". Sizes of 8 bytes, as everybody writes.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from . import files
 from .errors import DataLossError
@@ -19,36 +21,52 @@ from .errors import DataLossError
 _MAGIC = b"GCOL\x01\0\0\0"
 _OBJECT = struct.Struct("<2H4xQ")
 _HEAD = 16
-_CHUNK = 1 << 20
-_LOOKED_AT = 32 << 20
-"""Bytes at either end of a file that are searched: attributes are written before and after the values."""
+_LARGE = 1 << 20
+"""Bytes from which a dataset's values are left out of the search."""
 
 
-def check_heaps(path: str) -> None:
+def check_heaps(path: str, values: Iterable[tuple[int, int]] = ()) -> None:
     """Refuses a local file that the library would read forever.
+
+    Args:
+        path: The file.
+        values: (begin, end) of what is not searched.
 
     Raises:
         DataLossError: A heap is damaged so.
     """
-    size = files.file_size(path)
-    for at in _heaps(path, size):
-        (length,) = struct.unpack("<Q", files.read_range(path, at + 8, 8).ljust(8, b"\0"))
-        if length <= size - at:
-            _check(files.read_range(path, at, length), at, path)
+    data = files.map_bytes(path)
+    for at in _heaps(data, values):
+        (length,) = struct.unpack("<Q", data[at + 8 : at + 16].ljust(8, b"\0"))
+        if length <= len(data) - at:
+            _check(data[at : at + length], at, path)
 
 
-def _heaps(path: str, size: int) -> Iterator[int]:
+def places_of_values(datasets: Iterable[Any]) -> list[tuple[int, int]]:
+    """Where the values of large datasets lie, as far as each lies in one piece.
+
+    Args:
+        datasets: `h5py.Dataset`s.
+    """
+    found = []
+    for dataset in datasets:
+        try:
+            begin, size = dataset.id.get_offset(), dataset.id.get_storage_size()
+        except (OSError, RuntimeError, ValueError):  # a damaged one, found when it is read
+            continue
+        if begin is not None and size >= _LARGE:
+            found.append((begin, begin + size))
+    return found
+
+
+def _heaps(data: Any, values: Iterable[tuple[int, int]]) -> Iterator[int]:
     """Where heaps begin."""
     at = 0
-    while at < size:
-        if _LOOKED_AT <= at < size - _LOOKED_AT:
-            at = size - _LOOKED_AT
-        chunk = files.read_range(path, at, _CHUNK + len(_MAGIC) - 1)
-        found = chunk.find(_MAGIC)
-        while found >= 0:
-            yield at + found
-            found = chunk.find(_MAGIC, found + 1)
-        at += _CHUNK
+    for begin, end in [*sorted(values), (len(data), len(data))]:
+        while at < begin and (found := data.find(_MAGIC, at, begin)) >= 0:
+            yield found
+            at = found + 1
+        at = max(at, end)
 
 
 def _check(heap: bytes, at: int, path: str) -> None:

@@ -101,8 +101,6 @@ class Hdf5Store(Store):
         self._tolerant = tolerant
         self.meta_graph: bytes | None = None
         files.file_size(path)  # ours, not h5py's, error if it is not there
-        if not files.is_remote(path):
-            hdf5_heaps.check_heaps(path)
         with _h5_errors(path):
             # HDF5 opens a local file itself; of a remote one it reads what it needs through our reader.
             self._file = h5py.File(files.open_binary(path) if files.is_remote(path) else path, "r")
@@ -110,12 +108,15 @@ class Hdf5Store(Store):
                 # HDF5 must not come back to our reader while the interpreter is being taken down.
                 weakref.finalize(self, self._file.close)
             try:
-                self._entries = dict(sorted(self._read_entries().items()))
+                datasets = self._datasets()
+                if not files.is_remote(path):  # before attributes are read, which lie in these heaps
+                    hdf5_heaps.check_heaps(path, hdf5_heaps.places_of_values(datasets))
+                self._entries = dict(sorted(self._read_entries(datasets).items()))
             except BaseException:
                 self._file.close()  # HDF5 would go on taking the path for this file
                 raise
 
-    def _read_entries(self) -> dict[str, Entry]:
+    def _read_entries(self, datasets: list[Any]) -> dict[str, Entry]:
         named: dict[str, str] = {}
         self.about: dict[str, Any] = {}
         self.optimizer_weights: list[str] = []
@@ -123,7 +124,7 @@ class Hdf5Store(Store):
             named = keras_weights.weight_names(self._file)
             self.about = keras_weights.about(self._file)
         entries: dict[str, Entry] = {}
-        for dataset in self._datasets():
+        for dataset in datasets:
             entry = None
             with self._tolerated(dataset.name):
                 if dataset.name == _META_GRAPH:
