@@ -6,13 +6,14 @@ VALUE is the first of these that fits:
     1.5  [[1,2],[3,4]]  true  "text"   JSON: a number, a list, true/false, a quoted string
     data.npy  data.npz[:key]  data.h5[:/path]  data.csv  data.json      a file, by its suffix
 
-A file that is called `1.0` is `./1.0`. A bare word that is no file is an error, which says how a
-string is written.
+Files may be URLs. A file that is called `1.0` is `./1.0`. A bare word that is no file is an error, which
+says how a string is written.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..formats import files
 from ..formats.errors import (
     DataLossError,
     InvalidValueError,
@@ -108,14 +110,16 @@ def load(feed: Feed) -> Any:
     if value is not _NOT_JSON:
         return value
     path, key = _path_and_key(feed.text)
-    if not path.is_file():
+    if not files.is_file(path):
         raise _no_file(feed, path)
-    reader = _READERS.get(path.suffix.lower())
+    name = os.path.basename(path)
+    suffix = Path(name).suffix
+    reader = _READERS.get(suffix.lower())
     if reader is None:
         known = " ".join(sorted(_READERS))
         raise UnimplementedError(
-            f"{feed.option}: files of kind '{path.suffix or path.name}' cannot be fed. There are: {known}.",
-            path=str(path),
+            f"{feed.option}: files of kind '{suffix or name}' cannot be fed. There are: {known}.",
+            path=path,
             feed=feed.name,
         )
     return reader(feed, path, key)
@@ -227,25 +231,26 @@ def _json(text: str) -> Any:
     return _NOT_JSON if value is None or isinstance(value, dict) else value
 
 
-def _path_and_key(text: str) -> tuple[Path, str | None]:
+def _path_and_key(text: str) -> tuple[str, str | None]:
     """A path that exists is taken literally; else `file.npz:key` is a file and what to take out of it."""
-    path = Path(text)
     match = _IN_CONTAINER.fullmatch(text)
-    if match and not path.exists():
-        return Path(match["path"]), match["key"]
-    return path, None
+    if match and not (files.is_file(text) or files.is_directory(text)):
+        return match["path"], match["key"]
+    return text, None
 
 
-def _no_file(feed: Feed, path: Path) -> MissingFileError:
+def _no_file(feed: Feed, path: str) -> MissingFileError:
     hint = ""
+    folder, name = os.path.split(path)
     if "/" not in feed.text and "." not in feed.text:
         hint = f" For the string, write --feed '{feed.name}=\"{feed.text}\"'."
     elif feed.text.lstrip()[:1] in ("[", "{", '"'):
         hint = " As JSON it does not parse, either."
-    elif path.parent.is_dir():
-        hint = did_you_mean(path.name, (entry.name for entry in path.parent.iterdir()))
-    what = f"'{path}' is a directory, not a file" if path.is_dir() else f"there is no file '{path}'"
-    return MissingFileError(f"--feed {feed.name}={feed.text}: {what}.{hint}", path=str(path), feed=feed.name)
+    elif files.is_directory(folder or "."):
+        hint = did_you_mean(name, files.list_directory(folder or "."))
+    directory = files.is_directory(path)
+    what = f"'{path}' is a directory, not a file" if directory else f"there is no file '{path}'"
+    return MissingFileError(f"--feed {feed.name}={feed.text}: {what}.{hint}", path=path, feed=feed.name)
 
 
 # ---- files -------------------------------------------------------------------------------------
@@ -278,15 +283,15 @@ def read_npy(data: bytes, what: str) -> Array:
     return header.array(memoryview(data)[header.start :])
 
 
-def _read_npy(feed: Feed, path: Path, _: str | None) -> Any:
-    return read_npy(path.read_bytes(), feed.option)
+def _read_npy(feed: Feed, path: str, _: str | None) -> Any:
+    return read_npy(files.read_bytes(path), feed.option)
 
 
-def _read_store(feed: Feed, path: Path, key: str | None) -> Any:
+def _read_store(feed: Feed, path: str, key: str | None) -> Any:
     """One array of an npz or HDF5 file: the one named, else called as the tensor is, else the only one."""
     from ..formats import registry
 
-    store = registry.open_store(str(path))
+    store = registry.open_store(path)
     wanted = key if key is not None else feed.name
     plain = wanted.removeprefix("/").removesuffix(":0")
     for name in (wanted, wanted.removeprefix("/"), plain, f"{plain}:0"):
@@ -296,7 +301,7 @@ def _read_store(feed: Feed, path: Path, key: str | None) -> Any:
     if key is not None:
         raise MissingNameError(
             f"{feed.option}: there is no '{key}' in {path}.{did_you_mean(plain, names)}{_holds(names)}",
-            path=str(path),
+            path=path,
             key=key,
             keys=names,
         )
@@ -305,7 +310,7 @@ def _read_store(feed: Feed, path: Path, key: str | None) -> Any:
     raise InvalidValueError(
         f"{feed.option}: {path} holds {'several arrays' if names else 'no array'}; say which, "
         f"as in --feed {feed.name}={path}:KEY.{_holds(names)}",
-        path=str(path),
+        path=path,
         keys=names,
     )
 
@@ -315,20 +320,24 @@ def _holds(names: Sequence[str]) -> str:
     return f" It holds: {', '.join(names[:20])}{more}." if names else ""
 
 
-def _read_csv(feed: Feed, path: Path, _: str | None) -> Any:
+def _read_csv(feed: Feed, path: str, _: str | None) -> Any:
     """Rows of numbers (or of text, for a string tensor); a first row of names is left out."""
     import csv
+    import io
 
     import numpy as np
 
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = [row for row in csv.reader(file) if row]
+    try:
+        text = files.read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataLossError(f"{feed.option}: this is not UTF-8 text: {error}.", path=path) from error
+    rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         line = next(i for i, row in enumerate(rows, 1) if len(row) != len(rows[0]))
         raise InvalidValueError(
             f"{feed.option}: row {line} has {len(rows[line - 1])} columns, the first has {len(rows[0])}.",
-            path=str(path),
+            path=path,
             row=line,
         )
     if (
@@ -352,14 +361,14 @@ def _is_number(cell: Any) -> bool:
     return True
 
 
-def _read_json(feed: Feed, path: Path, _: str | None) -> Any:
+def _read_json(feed: Feed, path: str, _: str | None) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(files.read_bytes(path))
     except ValueError as error:
-        raise DataLossError(f"{feed.option}: this is not JSON: {error}", path=str(path)) from error
+        raise DataLossError(f"{feed.option}: this is not JSON: {error}", path=path) from error
 
 
-_READERS: dict[str, Callable[[Feed, Path, str | None], Any]] = {
+_READERS: dict[str, Callable[[Feed, str, str | None], Any]] = {
     ".npy": _read_npy,
     ".npz": _read_store,
     ".h5": _read_store,

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import click
 
+from ..formats import files
 from . import exit_codes
 from .options import CONTEXT_SETTINGS, QUIET, VERBOSE, Settings
 
@@ -88,7 +89,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name of any bytes can be shown
     try:
-        code = group.main(given, prog_name="sgtool", obj=settings, standalone_mode=False)
+        with files.remembered():
+            code = group.main(given, prog_name="sgtool", obj=settings, standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
         return exit_codes.close_broken_stdout()

@@ -375,20 +375,28 @@ def _not_found(name: str, search: _Search) -> MissingFileError:
     where = "The current directory" if folder == "." else f"The directory {folder}"
     here = files.is_directory(folder)
     found = [one for one in files.list_directory(folder) if not files.is_temporary(one)] if here else []
-    if here:
-        there = f"{where} holds: {_some(found)}." if found else f"{where} is empty."
+    if found:
+        there = f"{where} holds: {_some(found)}."
     elif files.is_remote(folder):
         there = f"Nothing is listed below {folder}."
     else:
-        there = f"The directory {folder} does not exist."
+        there = f"{where} is empty." if here else f"The directory {folder} does not exist."
     if files.is_file(name):
         head = f"{name} is empty." if not files.file_size(name) else f"{name} is not part of a checkpoint."
+    elif folder == name and files.is_remote(name) and not found:
+        head = (
+            f"{name} is a page (HTML) or a directory that is not listed, not a model: name a file below it."
+        )
     elif folder == name:
         head = f"{name} is a directory without a checkpoint."
     else:
         head = f"{name or repr(name)}: no such file or checkpoint."
         meant = nearest(os.path.basename(name), _names(found)) if here else []
         there = suggestion([os.path.join(os.path.dirname(name), one) for one in meant]).strip() or there
+    refused = {one: why for one in (name, *search.tried[:3]) if (why := files.refusal(one))}
+    if refused:
+        there = "".join(f"\n{one}: the server answers {why}." for one, why in refused.items()).strip()
+        there += " Many a server answers so, too, where there is nothing."
     tried = f" Looked for {', '.join(search.tried[:5])}." if search.tried else ""
     empty = [one for one in search.states if not files.file_size(one)]
     state = f" The state file {empty[0]} is empty." if empty and empty[0] != name else ""

@@ -14,7 +14,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
@@ -156,6 +156,16 @@ def is_directory(path: Path) -> bool:
     return remote.is_directory(name) if remote.is_url(name) else os.path.isdir(name)
 
 
+def remembered() -> AbstractContextManager[None]:
+    """While it lasts, a remote file that was asked about is not asked about again: for one command."""
+    return remote.remembered()
+
+
+def refusal(path: Path) -> str:
+    """What a server says instead of giving a remote file ("403 Forbidden"); "" where it is just not there."""
+    return remote.refusal(location(path))
+
+
 def list_directory(path: Path) -> list[str]:
     """The names in a directory, sorted.
 
@@ -179,6 +189,12 @@ def location(path: Path) -> str:
 def is_remote(path: Path) -> bool:
     """Whether `path` is the URL of a file that is not on this machine."""
     return remote.is_url(location(path))
+
+
+def check_writable(path: Path) -> None:
+    """Raises UnimplementedError for a URL that can only be read."""
+    if is_remote(path):
+        remote.check_writable(location(path))
 
 
 def is_temporary(name: str) -> bool:
@@ -253,6 +269,8 @@ class Replacement:
     def _open_remote(self, url: str) -> IO[bytes]:
         """A local file that is copied to `url` in the end."""
         import tempfile
+
+        remote.check_writable(url)
 
         descriptor, temporary = tempfile.mkstemp(prefix="sgtool-")
         file = os.fdopen(descriptor, "wb")

@@ -160,6 +160,7 @@ def write_store(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | 
         OpError: What the format or the file system refuses.
     """
     name = files.location(path)
+    files.check_writable(name)
     named = [format for format in formats() if name.endswith(format.suffixes)]
     by_prefix = next(format for format in formats() if format.name == "bundle")
     chosen = next((format for format in named if format.kind == "store"), None)

@@ -2,6 +2,11 @@
 
 Only `files.py` uses this module, for paths that begin with a scheme; local paths never come here, nor
 is fsspec imported for them. Whatever a file system raises becomes one of our errors here.
+
+The web has no directories. A URL stands for one if it ends in a slash, if a page of HTML lies there (which
+may list it), or if what makes a directory of models one lies below it.
+
+Inside `remembered()`, which a command runs in, a file that was asked about is not asked about again.
 """
 
 from __future__ import annotations
@@ -9,9 +14,10 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, TypeVar
 
 from .errors import (
     InvalidValueError,
@@ -19,6 +25,7 @@ from .errors import (
     MissingFileError,
     OpError,
     PermissionDeniedError,
+    UnauthenticatedError,
     UnavailableError,
     UnimplementedError,
     did_you_mean,
@@ -26,8 +33,58 @@ from .errors import (
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*(::[A-Za-z][A-Za-z0-9+.\-]*)*://")
 _WEB = ("http://", "https://")
+_MODELS = ("checkpoint", "saved_model.pb", "saved_model.pbtxt")
+"""What a directory of models has, one of them."""
 _BUFFER = 1 << 16
 """Bytes that a reader of a remote file asks for at least: archives are read in small steps."""
+_SMALL = 1 << 16
+"""Bytes up to which a file is remembered whole, and a piece of a larger one as it is."""
+_PACKAGES = {
+    "s3": "s3fs",
+    "s3a": "s3fs",
+    "gs": "gcsfs",
+    "gcs": "gcsfs",
+    "http": "aiohttp",
+    "https": "aiohttp",
+    "az": "adlfs",
+    "abfs": "adlfs",
+    "abfss": "adlfs",
+    "hf": "huggingface_hub",
+    "sftp": "paramiko",
+    "ssh": "paramiko",
+    "hdfs": "pyarrow",
+}
+_GONE = (404, 410)
+_REFUSED = (401, 403)
+T = TypeVar("T")
+_memory: ContextVar[dict[Any, Any] | None] = ContextVar("_memory", default=None)
+
+
+@contextmanager
+def remembered() -> Iterator[None]:
+    """While it lasts, what was learnt of a remote file stays true until this process writes one."""
+    token = _memory.set({})
+    try:
+        yield
+    finally:
+        _memory.reset(token)
+
+
+def _once(key: tuple[Any, ...], ask: Callable[[], T]) -> T:
+    """What `ask` gives, remembered under `key`."""
+    memory = _memory.get()
+    if memory is None:
+        return ask()
+    if key not in memory:
+        memory[key] = ask()
+    found: T = memory[key]
+    return found
+
+
+def _forget() -> None:
+    memory = _memory.get()
+    if memory is not None:
+        memory.clear()
 
 
 def is_url(path: str) -> bool:
@@ -49,6 +106,22 @@ def read(url: str, start: int | None = None, stop: int | None = None) -> bytes:
     """
     if start is not None and stop is not None and stop <= start:
         return b""
+    if _memory.get() is not None and not (start or 0) < 0:
+        if _is_small(url):
+            return _once(("whole", url), lambda: _read(url, None, None))[start:stop]
+        if start is not None and stop is not None and stop - start <= _SMALL:
+            return _once(("piece", url, start, stop), lambda: _read(url, start, stop))
+    return _read(url, start, stop)
+
+
+def _is_small(url: str) -> bool:
+    try:
+        return size(url) <= _SMALL
+    except UnimplementedError:  # a server that does not say
+        return False
+
+
+def _read(url: str, start: int | None, stop: int | None) -> bytes:
     with _errors(url, "read"):
         system, path = _open(url)
         data: bytes = system.cat_file(path, start=start, end=stop)
@@ -59,6 +132,10 @@ def read(url: str, start: int | None = None, stop: int | None = None) -> bytes:
 
 def size(url: str) -> int:
     """Bytes in a file; errors as `read`."""
+    return _once(("size", url), lambda: _size(url))
+
+
+def _size(url: str) -> int:
     with _errors(url, "read"):
         system, path = _open(url)
         found = system.size(path)
@@ -68,30 +145,75 @@ def size(url: str) -> int:
 
 
 def is_file(url: str) -> bool:
-    """Whether a URL is a file."""
-    with _errors(url, "look for"):
-        system, path = _open(url)
-        if not url.startswith(_WEB):
-            return bool(system.isfile(path))
-        try:
-            system.info(path)  # asks for the headers; isfile would begin to fetch the content
-        except FileNotFoundError:
-            return False
-        return True
+    """Whether a URL is a file.
+
+    On the web a page of HTML is none, nor is what the server refuses: many refuse what is not there.
+
+    Raises:
+        UnavailableError: The file system does not answer.
+    """
+    if url.startswith(_WEB):
+        return _web_kind(url) == "file"
+    return _once(("is_file", url), lambda: _asked(url, "isfile"))
 
 
 def is_directory(url: str) -> bool:
-    """Whether a URL is a directory: there are files below it. On the web: whether it ends in a slash."""
-    if url.startswith(_WEB):
-        return url.endswith("/")
+    """Whether a URL is a directory: files are below it (on the web: as the head of this module says)."""
+    if not url.startswith(_WEB):
+        return _once(("is_directory", url), lambda: _asked(url, "isdir"))
+    if url.endswith("/") or "/" not in url.partition("://")[2]:
+        return True
+    kind = _web_kind(url)
+    if kind in ("file", "page") or is_file(f"{url}.index"):
+        return kind == "page"
+    return any(is_file(f"{url}/{name}") for name in _MODELS)
+
+
+def _asked(url: str, question: str) -> bool:
     with _errors(url, "look for"):
         system, path = _open(url)
-        return bool(system.isdir(path))
+        return bool(getattr(system, question)(path))
+
+
+def _web_kind(url: str) -> str:
+    """`file`, `page` (of HTML), "" where there is nothing, or what the server says instead."""
+    return _once(("kind", url), lambda: _ask_web(url))
+
+
+def _ask_web(url: str) -> str:
+    try:
+        with _errors(url, "look for", hint=False):
+            system, path = _open(url)
+            about = system.info(path)  # asks for the headers; isfile would begin to fetch the content
+    except MissingFileError:
+        return ""
+    except (PermissionDeniedError, UnauthenticatedError) as error:
+        return str(error.fields.get("status", error))
+    if about.get("size") is not None:
+        _once(("size", url), lambda: int(about["size"]))
+    return "page" if str(about.get("mimetype", "")).startswith("text/html") else "file"
+
+
+def refusal(url: str) -> str:
+    """What a web server says instead of giving a file ("403 Forbidden"), or "" where it is just not there."""
+    kind = _web_kind(url) if url.startswith(_WEB) else ""
+    return "" if kind in ("file", "page") else kind
 
 
 def list_directory(url: str) -> list[str]:
-    """The names in a directory, sorted; errors as `read`."""
-    with _errors(url, "list"):
+    """The names in a directory, sorted (on the web: what a page that lists it links to); errors as `read`."""
+    return list(_once(("list", url), lambda: _list_web(url) if url.startswith(_WEB) else _list(url)))
+
+
+def _list_web(url: str) -> list[str]:
+    try:
+        return _list(url.rstrip("/") + "/")  # what the page links to is below it
+    except (MissingFileError, PermissionDeniedError, UnauthenticatedError):
+        return []  # a directory that is not listed
+
+
+def _list(url: str) -> list[str]:
+    with _errors(url, "list", hint=False):
         system, path = _open(url)
         names = (os.path.basename(str(one).rstrip("/")) for one in system.ls(path, detail=False))
         return sorted({name for name in names if name})
@@ -114,6 +236,8 @@ def open_reader(url: str) -> io.BufferedReader:
 
 def upload(source: str, url: str) -> None:
     """Copies a local file to a URL; the object stores make it appear whole or not at all."""
+    check_writable(url)
+    _forget()
     with _errors(url, "write"):
         system, path = _open(url)
         system.put_file(source, path)
@@ -121,9 +245,21 @@ def upload(source: str, url: str) -> None:
 
 def remove(url: str) -> None:
     """Deletes a file; errors as `read`."""
+    check_writable(url)
+    _forget()
     with _errors(url, "delete"):
         system, path = _open(url)
         system.rm_file(path)
+
+
+def check_writable(url: str) -> None:
+    """Raises UnimplementedError where nothing can be written, before there is anything to write."""
+    if url.startswith(_WEB):
+        raise UnimplementedError(
+            f"Cannot write {url}: the web is only read. Write to a local file, or where the server has its "
+            "files (s3://, gs://).",
+            path=url,
+        )
 
 
 class _RangeFile(io.RawIOBase):
@@ -171,22 +307,25 @@ def _open(url: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def _errors(url: str, doing: str) -> Iterator[None]:
+def _errors(url: str, doing: str, hint: bool = True) -> Iterator[None]:
     """Turns what fsspec and the file systems behind it raise into ours."""
     try:
         yield
     except OpError:
         raise
     except FileNotFoundError as error:
-        raise MissingFileError(f"Cannot {doing} {url}: no such file.{_hint(url)}", path=url) from error
+        # The file system of the web says so of all that a server answers but the file.
+        cause = error.__cause__
+        if url.startswith(_WEB) and cause is not None and _status(cause) not in _GONE:
+            raise _unanswered(url, doing, cause) from error
+        more = _hint(url) if hint else ""
+        raise MissingFileError(f"Cannot {doing} {url}: no such file.{more}", path=url) from error
     except PermissionError as error:
         raise PermissionDeniedError(
             f"Cannot {doing} {url}: permission denied ({error}).", path=url
         ) from error
-    except ImportError as error:  # fsspec says which package a scheme needs
-        raise MissingExtraError(
-            f"Cannot {doing} {url}: {str(error).rstrip('.')}.", path=url, extra="remote"
-        ) from error
+    except ImportError as error:
+        raise _no_driver(url, doing, error) from error
     except ValueError as error:
         if "Protocol not known" not in str(error):
             raise UnavailableError(f"Cannot {doing} {url}: {error}", path=url) from error
@@ -195,16 +334,49 @@ def _errors(url: str, doing: str) -> Iterator[None]:
             f"Cannot {doing} {url}: no file system is called {scheme}.", path=url
         ) from error
     except Exception as error:  # each file system has errors of its own (botocore, aiohttp, ...)
-        text = str(error) or type(error).__name__
-        raise UnavailableError(f"Cannot {doing} {url}: {text}", path=url) from error
+        raise _unanswered(url, doing, error) from error
+
+
+def _status(error: BaseException) -> int | None:
+    """What a web server answered."""
+    status = getattr(error, "status", None)
+    return status if isinstance(status, int) else None
+
+
+def _unanswered(url: str, doing: str, error: BaseException) -> OpError:
+    """The error of a file that a file system does not give."""
+    status = _status(error)
+    if status is None:
+        return UnavailableError(f"Cannot {doing} {url}: {str(error) or type(error).__name__}", path=url)
+    from http import HTTPStatus
+
+    try:
+        answer = f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        answer = str(status)
+    kind = {401: UnauthenticatedError, 403: PermissionDeniedError}.get(status, UnavailableError)
+    return kind(f"Cannot {doing} {url}: the server answers {answer}.", path=url, status=answer)
+
+
+def _no_driver(url: str, doing: str, error: ImportError) -> MissingExtraError:
+    """The error of a scheme whose package is not installed."""
+    scheme = url.partition("://")[0].rpartition("::")[2]
+    package = _PACKAGES.get(scheme.lower())
+    what = f"Install it: pip install {package}" if package else str(error).rstrip(".")
+    return MissingExtraError(
+        f"Cannot {doing} {url}: {scheme}:// needs a package that is not installed. {what}.",
+        path=url,
+        extra="remote",
+        package=package,
+    )
 
 
 def _hint(url: str) -> str:
     """The nearest names beside a file that is not there, where its file system lists them."""
     folder, _, name = url.rpartition("/")
+    if folder.count("/") < 2 or folder.endswith("/"):
+        return ""  # nothing is above it
     try:
-        system, path = _open(folder)
-        names = [os.path.basename(str(one)) for one in system.ls(path, detail=False)]
-    except Exception:  # a hint is not worth an error of its own
+        return did_you_mean(name, list_directory(folder))
+    except OpError:  # a hint is not worth an error of its own
         return ""
-    return did_you_mean(name, names)

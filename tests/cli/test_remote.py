@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+
+from sgtool.formats import registry
 
 if TYPE_CHECKING:
     from .conftest import Tool
@@ -54,3 +58,56 @@ def test_what_is_missing(sgtool: Tool) -> None:
     unknown = sgtool("inspect", "nosuch://x/y")
     assert unknown.code == 5
     assert "no file system is called nosuch" in unknown.err
+
+
+def test_every_command_reads_and_writes_urls(sgtool: Tool, linear: Path) -> None:
+    system = fsspec.filesystem("memory")
+    np.savez("data.npz", x=np.ones((8, 2), np.float32), t=np.ones((8, 1), np.float32))
+    for name, data in (("linear.py", linear.read_bytes()), ("data.npz", Path("data.npz").read_bytes())):
+        system.pipe_file(f"/commands/{name}", data)
+    here = sorted(Path().iterdir())
+    assert sgtool("build", "linear.py", "-o", f"{ROOT}/w/graph.meta", "--init", f"{ROOT}/w/start").code == 0
+    feeds = ("--feed", f"x={ROOT}/data.npz", "--feed", f"t={ROOT}/data.npz")
+    trained = sgtool("train", f"{ROOT}/w/graph.meta", *feeds, "--steps", "3", "-o", f"{ROOT}/w/m")
+    assert trained.code == 0, trained.err
+    ran = sgtool(
+        "run", f"{ROOT}/w/m", "--fetch", "y:0", "--feed", f"x={ROOT}/data.npz", "-o", f"{ROOT}/w/y.npz"
+    )
+    assert ran.code == 0, ran.err
+    assert list(registry.open_store(f"{ROOT}/w/y.npz")) == ["y:0"]
+    assert sgtool("verify", f"{ROOT}/w/m", "--json").json["whole"]
+    assert sgtool("verify", f"{ROOT}/w").code == 0
+    assert sgtool("inspect", f"{ROOT}/w/y.npz", "--json").json["format"] == "npz"
+    assert sgtool("save", f"{ROOT}/w/m", "-o", f"{ROOT}/w/m.h5").code == 0
+    assert (
+        sgtool("restore", f"{ROOT}/w/graph.meta", f"{ROOT}/w/m.h5", "-o", f"{ROOT}/w/again", "--partial").code
+        == 0
+    )
+    whole = system.cat_file("/commands/w/m.data-00000-of-00001")
+    system.pipe_file("/commands/w/m.data-00000-of-00001", bytes([whole[0] ^ 1]) + whole[1:])
+    damaged = sgtool("verify", f"{ROOT}/w/m", "--salvage", f"{ROOT}/w/rescued", "--json")
+    assert damaged.code == 4
+    assert list(registry.open_store(f"{ROOT}/w/rescued")) == damaged.json["salvaged"]["written"]
+    refused = sgtool("verify", f"{ROOT}/w/m", "--salvage", f"{ROOT}/w/rescued")
+    assert (refused.code, "is there already" in refused.err) == (5, True)
+    assert sorted(Path().iterdir()) == here  # nothing was written beside
+
+
+def test_file_urls(sgtool: Tool, tmp_path: Path) -> None:
+    root = f"file://{GOLDEN}/model"
+    assert sgtool("inspect", f"{root}/model.ckpt-2", "--json").json["prefix"] == str(
+        GOLDEN / "model/model.ckpt-2"
+    )
+    assert sgtool("save", f"{root}/model.ckpt-2", "-o", f"file://{tmp_path}/w.npz").code == 0
+    assert sgtool("restore", f"{root}/model.ckpt-2.meta", f"file://{tmp_path}/w.npz", "-o", "again").code == 0
+    assert sgtool("verify", f"file://{tmp_path}/again").code == 0
+    assert sgtool("run", f"file://{tmp_path}/again", "--fetch", "y:0", "--feed", "x:0=[[1, 2]]").code == 0
+
+
+@pytest.mark.parametrize(("scheme", "package"), [("s3", "s3fs"), ("gs", "gcsfs")])
+def test_a_missing_driver(scheme: str, package: str, sgtool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    for words in (("inspect",), ("verify",), ("run", "--fetch", "y:0"), ("save", "-o", "x.npz")):
+        result = sgtool(words[0], f"{scheme}://bucket/m", *words[1:])
+        assert result.code == 6
+        assert f"Install it: pip install {package}." in result.err

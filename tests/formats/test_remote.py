@@ -6,6 +6,7 @@ import http.server
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,7 +23,9 @@ from sgtool.formats.errors import (
     MissingFileError,
     OpError,
     PermissionDeniedError,
+    UnauthenticatedError,
     UnavailableError,
+    UnimplementedError,
 )
 
 fsspec = pytest.importorskip("fsspec")
@@ -245,7 +248,11 @@ class Web(http.server.SimpleHTTPRequestHandler):
     """The golden files on the web, by ranges or only whole."""
 
     ranges = True
+    lists = False
+    answer = 404
+    """What is said where there is nothing."""
     sent: ClassVar[Log] = Log()
+    requests: ClassVar[list[str]] = []
 
     def log_message(self, *_: Any) -> None:
         """The base class writes each request to stderr."""
@@ -253,10 +260,27 @@ class Web(http.server.SimpleHTTPRequestHandler):
     def translate_path(self, path: str) -> str:
         return f"{GOLDEN}{path}"
 
-    def do_GET(self) -> None:
+    def do_HEAD(self) -> None:
+        self.requests.append(self.path)
         file = Path(self.translate_path(self.path))
+        if file.is_dir() and self.lists:
+            super().do_HEAD()
+        elif file.is_file():
+            self.send_response(200)
+            self.send_header("Content-Length", str(file.stat().st_size))
+            self.send_header("Accept-Ranges", "bytes" if self.ranges else "none")
+            self.end_headers()
+        else:
+            self.send_error(self.answer)
+
+    def do_GET(self) -> None:
+        self.requests.append(self.path)
+        file = Path(self.translate_path(self.path))
+        if file.is_dir() and self.lists:
+            super().do_GET()
+            return
         if not file.is_file():
-            self.send_error(404)
+            self.send_error(self.answer)
             return
         body, wanted = file.read_bytes(), self.headers.get("Range")
         if wanted and self.ranges:
@@ -278,6 +302,7 @@ def web() -> Iterator[str]:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Web) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         Web.sent.clear()
+        Web.requests.clear()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 
@@ -303,6 +328,102 @@ def test_what_is_not_on_the_web(web: str) -> None:
         registry.open_store(f"{web}/nothing")
     with pytest.raises(MissingFileError, match="no such file"):
         files.read_bytes(f"{web}/nothing")
+
+
+@pytest.mark.parametrize("lists", [True, False])
+@pytest.mark.parametrize("form", ["model", "model/", "model/checkpoint", "saved_model", "saved_model/"])
+def test_directories_on_the_web(web: str, monkeypatch: pytest.MonkeyPatch, form: str, lists: bool) -> None:
+    monkeypatch.setattr(Web, "lists", lists)
+    here, there = summary.summarise(GOLDEN / form), summary.summarise(f"{web}/{form}")
+    assert there["variables"] == here["variables"]
+    assert there["prefix"].removeprefix(web) == here["prefix"].removeprefix(str(GOLDEN))
+    assert files.is_directory(f"{web}/{form}") == (not form.endswith("checkpoint"))
+
+
+def test_what_a_page_of_the_web_lists(web: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Web, "lists", True)
+    here = registry.open_store(GOLDEN / "v1" / "sharded")  # names of shards are found in the list
+    for form in ("v1/sharded", "v1/sharded.meta", "v1/sharded-00000-of-00002"):
+        assert list(registry.open_store(f"{web}/{form}")) == list(here), form
+    assert "model.ckpt-2.index" in files.list_directory(f"{web}/model")
+    with pytest.raises(MissingFileError, match=r"Did you mean 'http://.*/dtypes'"):
+        registry.open_store(f"{web}/dtype")
+    monkeypatch.setattr(Web, "lists", False)
+    assert files.list_directory(f"{web}/model") == []
+
+
+def test_a_page_is_no_model(web: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(Web, "translate_path", lambda self, path: f"{tmp_path}{path}")
+    monkeypatch.setattr(Web, "lists", True)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(
+        MissingFileError, match=r"/empty is a page \(HTML\) or a directory that is not listed"
+    ):
+        registry.open_store(f"{web}/empty")
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "says"),
+    [
+        (401, MissingFileError, "nothing.index: the server answers 401 Unauthorized"),
+        (403, MissingFileError, "nothing.index: the server answers 403 Forbidden"),
+        (500, UnavailableError, "the server answers 500 Internal Server Error"),
+        (503, UnavailableError, "the server answers 503 Service Unavailable"),
+    ],
+)
+def test_what_a_server_answers_is_told(
+    web: str, monkeypatch: pytest.MonkeyPatch, answer: int, kind: type[OpError], says: str
+) -> None:
+    monkeypatch.setattr(Web, "answer", answer)
+    for look in (registry.open_store, summary.summarise, checkpoint_state.resolve_prefix):
+        with pytest.raises(kind, match=says):
+            look(f"{web}/nothing")
+    if kind is MissingFileError:  # a server that hides what is not there is one to work with
+        assert list(registry.open_store(f"{web}/slices")) == list(registry.open_store(GOLDEN / "slices"))
+    with pytest.raises((PermissionDeniedError, UnauthenticatedError, UnavailableError), match=says[-20:]):
+        files.read_bytes(f"{web}/nothing")
+
+
+def test_a_server_that_is_not_there(web: str) -> None:
+    with pytest.raises(UnavailableError, match=r"Cannot connect to host 127\.0\.0\.1:9"):
+        registry.open_store("http://127.0.0.1:9/m")
+
+
+@pytest.mark.parametrize("form", ["model/checkpoint", "model/model.ckpt-2", "slices_v1", "saved_model/"])
+def test_nothing_is_asked_twice_while_it_is_remembered(web: str, form: str) -> None:
+    with files.remembered():
+        summary.summarise(f"{web}/{form}")
+        list(registry.open_store(f"{web}/{form}"))
+    counts = Counter(Web.requests)
+    assert max(counts.values()) <= 2, counts  # the headers and the content, of what is there
+    asked = len(Web.requests)
+    registry.open_store(f"{web}/{form}")
+    assert len(Web.requests) > asked
+
+
+def test_what_was_written_is_not_remembered_as_it_was(log: Log) -> None:
+    with files.remembered():
+        assert not files.is_file(f"{ROOT}/new.npz")
+        registry.write_store(f"{ROOT}/new.npz", [entry_of("a", 1.0)])
+        assert registry.open_store(f"{ROOT}/new.npz")["a"].read() == 1
+        files.remove_file(f"{ROOT}/new.npz")
+        assert not files.is_file(f"{ROOT}/new.npz")
+
+
+def test_the_web_is_only_read(web: str) -> None:
+    def never() -> Any:
+        pytest.fail("read before it is known where to write")
+
+    entries = (never() for _ in range(1))
+    with pytest.raises(UnimplementedError, match="the web is only read"):
+        registry.write_store(f"{web}/x.npz", entries)
+
+
+@pytest.mark.parametrize(("scheme", "package"), [("s3", "s3fs"), ("gs", "gcsfs")])
+def test_a_missing_driver_is_named(scheme: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match=f"{scheme}:// needs a package.*pip install {package}"):
+        registry.open_store(f"{scheme}://bucket/m")
 
 
 def test_local_paths_do_not_import_fsspec() -> None:
