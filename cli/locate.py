@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from . import render
-from .options import read_stdin
+from .options import read_stdin, settings
 
 STDIN = "-"
 VARIABLE = "SGTOOL_MODEL"
@@ -125,6 +125,7 @@ def _from_stdin() -> str:
     click.get_current_context().call_on_close(folder.cleanup)
     path = Path(folder.name) / "standard_input"
     path.write_bytes(data)
+    settings().stdin_path = str(path)
     return str(path)
 
 

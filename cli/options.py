@@ -32,17 +32,23 @@ class Settings:
         quiet: No messages and no progress on stderr.
         json: One JSON document on stdout; no progress.
         stdin_for: What has read standard input already, or None.
+        stdin_path: The file that stands for a model on standard input, or "".
     """
 
     verbose: int = 0
     quiet: bool = False
     json: bool = False
     stdin_for: str | None = None
+    stdin_path: str = ""
 
     @property
     def progress(self) -> bool:
         """Whether progress may be shown."""
         return not (self.quiet or self.json)
+
+    def shown(self, text: str) -> str:
+        """`text` with standard input by its name, not by the file that stands for it."""
+        return text.replace(self.stdin_path, "standard input") if self.stdin_path else text
 
 
 def settings() -> Settings:
@@ -80,7 +86,12 @@ def command(function: F) -> click.Command:
         current.verbose += verbose
         current.quiet |= quiet
         current.json = bool(kwargs.get("as_json"))
-        return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            if current.stdin_path and hasattr(error, "fields"):  # an OpError of the library's
+                _name_standard_input(error, current)
+            raise
 
     made = click.command(name, help=text, epilog=epilog, context_settings=CONTEXT_SETTINGS)(call)
     made.params += [
@@ -88,6 +99,13 @@ def command(function: F) -> click.Command:
         click.Option(["-q", "--quiet"], is_flag=True, help=QUIET),
     ]
     return made
+
+
+def _name_standard_input(error: Any, current: Settings) -> None:
+    error.message = current.shown(str(error.message))
+    error.fields = {
+        key: current.shown(value) if isinstance(value, str) else value for key, value in error.fields.items()
+    }
 
 
 _STORES = frozenset((".h5", ".hdf5", ".npz", ".safetensors"))

@@ -33,12 +33,13 @@ def on_terminal() -> bool:
 
 def line(text: str = "") -> None:
     """One line of the answer."""
-    click.echo(text)
+    click.echo(settings().shown(text))
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> None:
     """Name and value, one pair a line, aligned; pairs without a value are left out."""
-    shown = [(name, str(value)) for name, value in pairs if value not in (None, "")]
+    show = settings().shown
+    shown = [(name, show(str(value))) for name, value in pairs if value not in (None, "")]
     width = max((len(name) for name, _ in shown), default=0)
     bold = on_terminal() and not os.environ.get("NO_COLOR")
     for name, value in shown:
@@ -113,7 +114,7 @@ def document(value: Any) -> None:
         text = json.dumps(value, default=json_value, **options)
     except (ValueError, TypeError):
         text = json.dumps(json_value(value), **options)
-    click.echo(text)
+    click.echo(settings().shown(text))
 
 
 def json_value(value: Any) -> Any:
@@ -174,6 +175,11 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
+def counted(number: int, what: str) -> str:
+    """1, "variable" -> '1 variable'; 2, "variable" -> '2 variables'."""
+    return f"{count(number)} {what}{'' if number == 1 else 's'}"
+
+
 def size(number: int) -> str:
     """Bytes for people: 1536 -> '1.5 KiB'."""
     value = float(number)
@@ -196,7 +202,7 @@ def message(text: str) -> None:
     """Something that the user should know beside the answer; `-q` and `--json` leave it out."""
     current = settings()
     if not (current.quiet or current.json):
-        click.echo(text, err=True)
+        click.echo(current.shown(text), err=True)
 
 
 class Progress(Protocol):

@@ -173,7 +173,7 @@ def _read_text(data: bytes, field: str, path: str) -> GraphFile:
             field=field,
         )
     try:
-        text = data.decode()
+        text = data.decode("utf-8-sig")  # editors of Windows write a byte-order mark
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise DataLossError(f"{path}, line {line}: not UTF-8 text.", path=path, line=line) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 
 from .errors import DataLossError, InvalidValueError, OpError, UnimplementedError
@@ -169,5 +170,5 @@ def text_proto_field(head: bytes) -> str | None:
     """The first field that a protobuf text names, or None if `head` does not look like one."""
     if _CONTROL.search(head):
         return None
-    match = _TEXT_PROTO.match(head)
+    match = _TEXT_PROTO.match(head.removeprefix(codecs.BOM_UTF8))
     return match["field"].decode() if match else None

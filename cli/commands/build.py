@@ -70,8 +70,9 @@ def command(
         return
     found = summary.summarise(written)
     render.line(
-        f"Wrote {written}: {render.count(found['nodes'])} nodes, {len(found['variables'])} variables, "
-        f"{render.count(found['parameters'])} parameters."
+        f"Wrote {written}: {render.counted(found['nodes'], 'node')}, "
+        f"{render.counted(len(found['variables']), 'variable')}, "
+        f"{render.counted(found['parameters'], 'parameter')}."
     )
     if init is not None:
         render.line(f"Wrote {init}, its variables initialised.")

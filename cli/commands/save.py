@@ -76,7 +76,8 @@ def command(
         ]
         render.document({"output": output, "format": written, "variables": rows, "bytes": total})
     else:
-        render.line(f"Wrote {len(entries)} variables, {render.size(total)}, to {output} ({written}).")
+        variables = render.counted(len(entries), "variable")
+        render.line(f"Wrote {variables}, {render.size(total)}, to {output} ({written}).")
 
 
 def _write_shards(output: str, entries: Iterator[Entry], shards: int, meta_graph: bytes | None) -> str:

@@ -145,7 +145,14 @@ def test_standard_input(model: str, sgtool: Tool) -> None:
     result = sgtool("inspect", "-", "--json", stdin=data)
     assert result.code == 0, result.err
     assert result.json["nodes"] == 5
-    assert not Path(result.json["path"]).exists()
+    assert result.json["path"] == "standard input"
+    assert sgtool("inspect", "-", stdin=data).out.splitlines()[1].split() == ["path", "standard", "input"]
+    for wrong, arguments in ((b"", []), (b"hello", []), (data, ["--values", "nope"])):
+        for flags in ([], ["--json"]):
+            refused = sgtool("inspect", "-", *arguments, *flags, stdin=wrong)
+            assert refused.code in (3, 4, 6)
+            assert "standard input" in refused.err
+            assert "/sgtool-" not in refused.err
     twice = sgtool("run", "-", "--fetch", "y", "--feed", "x=-", stdin=data)
     assert twice.code == 2
     assert "twice" in twice.err

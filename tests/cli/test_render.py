@@ -81,3 +81,7 @@ def test_a_table_in_a_pipe_is_aligned_text(capsys: pytest.CaptureFixture[str]) -
 )
 def test_sizes(number: int, text: str) -> None:
     assert render.size(number) == text
+
+
+def test_one_and_many() -> None:
+    assert [render.counted(number, "node") for number in (0, 1, 1234)] == ["0 nodes", "1 node", "1,234 nodes"]

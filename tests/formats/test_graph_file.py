@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sgtool.formats import graph_file, protos, summary
+from sgtool.formats import graph_file, protos, registry, summary
 from sgtool.formats.errors import (
     DataLossError,
     InvalidValueError,
@@ -153,3 +153,14 @@ def test_a_saved_model_in_chunks_is_named(tmp_path: Path) -> None:
     for read in (graph_file.read_graph, summary.summarise):
         with pytest.raises(UnimplementedError, match=r"a SavedModel in chunks .* save it again"):
             read(tmp_path)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+    text = b'\xef\xbb\xbfnode { name: "a" op: "NoOp" }'
+    (tmp_path / "g.pbtxt").write_bytes(text)
+    graph = graph_file.read_graph(tmp_path / "g.pbtxt")
+    assert graph.message.node[0].name == "a"
+    assert registry.detect(tmp_path / "g.pbtxt").name == "graph"
+    (tmp_path / "g.pbtxt").write_bytes(text.replace(b"op:", b"ops:"))
+    with pytest.raises(OpError, match="line 1"):
+        graph_file.read_graph(tmp_path / "g.pbtxt")
