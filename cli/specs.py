@@ -78,8 +78,14 @@ def build(path: str, overrides: Mapping[str, Any], seed: int | None = None) -> B
     """
     from .. import graphcore as tf
 
+    path = files.location(path)
     if not files.is_file(path):
         raise files.missing_file(path)
+    if path.endswith(PYTHON_SUFFIX) and files.is_remote(path):
+        raise InvalidValueError(
+            f"{path} is Python code, which is run from local files only: fetch it, read it, name the copy.",
+            path=path,
+        )
     if path.endswith(SPEC_SUFFIXES):
         from ..graphcore import spec
 

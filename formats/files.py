@@ -234,6 +234,10 @@ def missing_file(path: Path, doing: str = "read") -> MissingFileError:
     """The error for a file that is not there: what of its path exists, and similar names beside it."""
     name = os.fspath(path)
     parent = os.path.dirname(name) or "."
+    if is_remote(name):
+        answer = refusal(name)
+        told = f"the server answers {answer}" if answer else "no such file"
+        return MissingFileError(f"Cannot {doing} {name}: {told}.", path=name)
     if not os.path.isdir(parent):
         return MissingFileError(f"Cannot {doing} {name}: the directory {parent} does not exist.", path=name)
     with suppress(OSError):

@@ -114,6 +114,8 @@ def _show(one: Verification) -> None:
     for damage in one.damaged:
         if damage not in located:
             render.line(f"  damaged: {damage.why}")
+    if one.damaged and one.intact:
+        render.line(f"  intact: {_listed(one.intact)}")
     for cause in one.causes:
         render.line(f"  cause: {cause}")
     for note in one.notes:
@@ -136,4 +138,5 @@ def _show_salvaged(salvaged: dict[str, Any]) -> None:
 
 
 def _listed(names: list[str]) -> str:
+    """The first names; `--json` has them all."""
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -93,6 +93,19 @@ def test_every_command_reads_and_writes_urls(sgtool: Tool, linear: Path) -> None
     assert sorted(Path().iterdir()) == here  # nothing was written beside
 
 
+def test_specs(sgtool: Tool, linear: Path) -> None:
+    system = fsspec.filesystem("memory")
+    system.pipe_file("/commands/linear.py", linear.read_bytes())
+    refused = sgtool("build", f"{ROOT}/linear.py", "-o", "g.meta")
+    assert (refused.code, "run from local files only" in refused.err) == (5, True)
+    missing = sgtool("build", f"{ROOT}/none.yaml", "-o", "g.meta")
+    assert missing.err == f"Error: Cannot read {ROOT}/none.yaml: no such file.\n"
+    spec = Path(__file__).parents[2] / "sample_models" / "linear.yaml"
+    system.pipe_file("/commands/linear.yaml", spec.read_bytes())
+    assert sgtool("build", f"{ROOT}/linear.yaml", "-o", f"{ROOT}/g.meta").code == 0
+    assert sgtool("build", f"file://{linear}", "-o", "g.meta").code == 0
+
+
 def test_file_urls(sgtool: Tool, tmp_path: Path) -> None:
     root = f"file://{GOLDEN}/model"
     assert sgtool("inspect", f"{root}/model.ckpt-2", "--json").json["prefix"] == str(

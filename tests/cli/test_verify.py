@@ -43,6 +43,7 @@ def test_damaged(broken: str, sgtool: Tool) -> None:
     assert result.err == "Error: m is damaged: z.\n"
     assert "m (checkpoint): damaged, 1 of 2 tensors intact, 16 B" in result.out
     assert "z       m.data-00000-of-00001      16      8  checksum" in result.out
+    assert "  intact: w\n" in result.out
     result = sgtool("verify", broken, "--json")
     assert result.code == 4
     (damage,) = result.json["checked"][0]["damaged"]
