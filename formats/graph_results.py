@@ -354,8 +354,8 @@ class _Search:
 
     def _role(self, number: int, learned: bool) -> str:
         bits = self.deps[number]
-        if bits & self.labels:
-            return LOSS
+        if bits & self.labels:  # what only prepares labels is no loss
+            return LOSS if bits & ~self.labels else OTHER
         return RESULT if bits >> 1 and (bits & 1 or not learned) else OTHER
 
     def _before_loss(self, number: int) -> tuple[int, int | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from .. import completion, contents, locate, options, render
 
 if TYPE_CHECKING:
     from ...formats.entry import Entry
+    from ...formats.errors import OpError
 
 
 @options.command
@@ -84,20 +85,17 @@ def command(
         raise click.UsageError("--full is about the tensors of --values; name them.")
     where = locate.model_or_default(path)
     details: dict[str, Any] = {}
-    damaged: dict[str, str] = {}
+    damaged: dict[str, OpError] = {}
     if tensors:
         details["tensors"] = _tensors(where)
     if graph:
         details["graph"] = _nodes(where)
     if values:
-        found_values = _values(where, values)
-        details["values"] = {name: array for name, (array, _) in found_values.items()}
-        details["value_types"] = {
-            name: {"dtype": dtype, "shape": list(array.shape)}
-            for name, (array, dtype) in found_values.items()
-        }
+        read, damaged = _values(where, values)
+        details |= read
     if stats:
-        details["stats"], damaged = _stats(where, values)
+        details["stats"], unread = _stats(where, values)
+        damaged |= unread
     found = summary.summarise(where)
     if "ops" in found:
         found["unimplemented_ops"] = _unimplemented(found)
@@ -107,26 +105,35 @@ def command(
         contents.show_values(details, full)
     else:
         contents.show(found, details, ops, full)
-    _refuse(where, found.get("damaged", {}) | damaged)
+    _refuse(where, found.get("damaged", {}), damaged)
 
 
 # ---- what was asked for ------------------------------------------------------------------------
 
 
-def _refuse(where: str, damaged: dict[str, str]) -> None:
+def _refuse(where: str, unopened: dict[str, str], unread: dict[str, OpError]) -> None:
     """Ends with the exit code of damage, after all that is intact was shown.
+
+    Args:
+        where: The file.
+        unopened: What cannot be opened, and why.
+        unread: The errors of what cannot be read.
 
     Raises:
         DataLossError: Something is damaged; lists it all.
+        OpError: What is wrong, where it is only one thing.
     """
     from ...formats.errors import DataLossError, bullets
 
-    if damaged:
+    told = unopened | {name: str(error) for name, error in unread.items()}
+    if len(told) == 1 and unread:
+        raise next(iter(unread.values()))
+    if told:
         raise DataLossError(
-            f"{where} is damaged; of these there is nothing to show:{bullets(list(damaged.values()))}\n"
+            f"{where} is damaged; of these there is nothing to show:{bullets(list(told.values()))}\n"
             "`sgtool verify --salvage OUT` writes what is intact.",
             path=where,
-            names=list(damaged),
+            names=list(told),
         )
 
 
@@ -191,8 +198,10 @@ def _nodes(where: str) -> list[dict[str, Any]]:
     ]
 
 
-def _values(where: str, names: Sequence[str]) -> dict[str, tuple[Any, str]]:
-    """The arrays of the named stored tensors or constants, each with the name of its dtype.
+def _sources(where: str, names: Sequence[str]) -> dict[str, Callable[[], Entry]]:
+    """What opens each of the named stored tensors or constants.
+
+    Without names it is every stored tensor; in a graph without a checkpoint every constant but scalars.
 
     Raises:
         MissingNameError: Some are neither; all of them, with the nearest names.
@@ -202,15 +211,18 @@ def _values(where: str, names: Sequence[str]) -> dict[str, tuple[Any, str]]:
     store = _store(where)
     plain = {name: name if name in store else name.removesuffix(":0") for name in names}
     rest = set(plain.values()) - set(store)
-    constants = _constants(where) if rest else {}
-    missing = sorted(name for name in rest if name not in store and name not in constants)
+    nodes = _constants(where) if rest or not (names or store) else {}
+    if not names:
+        weights = {name: node for name, node in nodes.items() if node.attr["value"].tensor.tensor_shape.dim}
+        plain = {name: name for name in (store or weights)}
+    missing = sorted(name for name in plain.values() if name not in store and name not in nodes)
     if missing:
-        known = [*store, *constants]
+        known = [*store, *nodes]
         some = f" There are {contents.shortened(known)}." if known else ""
         lines = [f"'{name}'.{did_you_mean(name, known) or some}" for name in missing]
         raise MissingNameError(f"{where} stores no values of:{bullets(lines)}", names=missing)
     return {
-        name: (store[key].read(), store[key].dtype.name) if key in store else _constant(constants[key], where)
+        name: partial(store.__getitem__, key) if key in store else partial(_constant, nodes[key], where)
         for name, key in plain.items()
     }
 
@@ -219,59 +231,61 @@ def _constants(where: str) -> dict[str, Any]:
     return {n.name: n for graph_def, _ in _graph_defs(where) for n in graph_def.node if n.op == "Const"}
 
 
-def _constant(node: Any, where: str) -> tuple[Any, str]:
-    """The array of a Const node, and the name of its dtype.
+def _constant(node: Any, where: str) -> Entry:
+    """A Const node as what is stored.
 
     Raises:
         DataLossError: Its value does not fit its shape.
     """
     from ...formats import dtypes
+    from ...formats.entry import entry_of
     from ...formats.errors import DataLossError, InvalidArgumentError, ResourceExhaustedError
     from ...formats.tensor_proto import to_array
 
     tensor = node.attr["value"].tensor
     try:
-        return to_array(tensor, f"{where}: the constant '{node.name}'"), dtypes.name_of(tensor.dtype)
+        array = to_array(tensor, f"{where}: the constant '{node.name}'")
+        return entry_of(node.name, array, dtypes.from_number(tensor.dtype))
     except (InvalidArgumentError, ResourceExhaustedError) as error:
         raise DataLossError(str(error), **error.fields, path=where, node=node.name) from error
 
 
-def _stats(where: str, names: Sequence[str]) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """Statistics of the named arrays, else of every stored tensor, else of the constants that are no scalars.
+def _values(where: str, names: Sequence[str]) -> tuple[dict[str, Any], dict[str, OpError]]:
+    """`values` and `value_types` of the named tensors, and the errors of those that are damaged."""
+    from ...formats.errors import OpError
 
-    Each is read once, in pieces where the format can; what is damaged is told beside the others.
-    """
+    values: dict[str, Any] = {}
+    types: dict[str, Any] = {}
+    damaged: dict[str, OpError] = {}
+    for name, source in _sources(where, names).items():
+        try:
+            entry = source()
+            values[name] = entry.read()
+            types[name] = {"dtype": entry.dtype.name, "shape": list(entry.shape)}
+        except OpError as error:
+            damaged[name] = error
+    return {"values": values, "value_types": types}, damaged
+
+
+def _stats(where: str, names: Sequence[str]) -> tuple[dict[str, Any], dict[str, OpError]]:
+    """Statistics of each of `_sources`, read once and in pieces, and the errors of those that are damaged."""
     from ...formats.errors import OpError
     from ...formats.statistics import statistics
 
-    if names:
-        return {name: statistics(array) for name, (array, _) in _values(where, names).items()}, {}
-    sources: dict[str, Any] = {
-        name: partial(_pieces, store, name) for store in [_store(where)] for name in store
-    }
-    if not sources:
-        sources = {
-            name: partial(_constant_pieces, node, where)
-            for name, node in _constants(where).items()
-            if node.attr["value"].tensor.tensor_shape.dim
-        }
+    store = _store(where)
     found: dict[str, dict[str, Any]] = {}
-    damaged: dict[str, str] = {}
-    for name, pieces in sources.items():
+    damaged: dict[str, OpError] = {}
+    for name, source in _sources(where, names).items():
         try:
-            found[name] = statistics(pieces())
+            found[name] = statistics(_pieces(source(), store))
         except OpError as error:
-            damaged[name] = str(error)
+            damaged[name] = error
             found[name] = {"damaged": str(error)}
     return found, damaged
 
 
-def _pieces(store: Mapping[str, Entry], name: str) -> Iterator[Any]:
-    """The values of a stored tensor, of a partitioned one part by part."""
-    parts = store.parts(name) if hasattr(store, "parts") else [store[name]]
-    for entry in parts:
-        yield from entry.read_pieces()
-
-
-def _constant_pieces(node: Any, where: str) -> Iterator[Any]:
-    yield _constant(node, where)[0]
+def _pieces(entry: Entry, store: Mapping[str, Entry]) -> Iterator[Any]:
+    """The values of a tensor; of a partitioned one in a checkpoint part by part."""
+    parts = store.parts(entry.name) if hasattr(store, "parts") and entry.name in store else [entry]
+    for part in parts:
+        yield from part.read_pieces()

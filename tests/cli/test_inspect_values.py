@@ -88,6 +88,18 @@ def test_stats_go_on_after_damage(sgtool: Tool) -> None:
     ]
 
 
+def test_values_beside_damaged_ones(sgtool: Tool) -> None:
+    damaged()
+    result = sgtool("inspect", "m", "--values", "b", "--values", "a", "--values", "d", "--json")
+    assert result.code == 4
+    assert list(result.json["values"]) == ["a"]
+    assert result.error["names"] == ["b", "d"]
+    alone = sgtool("inspect", "m", "--values", "b", "--json")
+    assert alone.code == 4
+    assert "Tensor 'b' at bytes 200 to 400" in alone.error["message"]
+    assert sgtool("inspect", "m", "--stats", "--values", "a", "--json").json["stats"]["a"]["mean"] == 2
+
+
 def test_stats_of_a_frozen_graph_are_those_of_its_constants(sgtool: Tool) -> None:
     graph = protos.GraphDef()
     for name, dims in (("w", [2, 2]), ("scalar", [])):
