@@ -60,6 +60,12 @@ from .ops.nn_norm import (
     moments,
 )
 from .ops.nn_pool import avg_pool, avg_pool2d, max_pool, max_pool2d, max_pool_with_argmax, pool
+from .ops.quantized import (
+    quantized_avg_pool,
+    quantized_conv2d,
+    quantized_max_pool,
+    quantized_relu_x,
+)
 from .ops.reduction import l2_loss
 
 if not TYPE_CHECKING:
@@ -75,9 +81,9 @@ __all__ = [
     "depthwise_conv2d", "depthwise_conv2d_native", "dropout", "elu", "fused_batch_norm", "in_top_k",
     "l2_loss", "l2_normalize", "leaky_relu", "local_response_normalization", "log_poisson_loss",
     "log_softmax", "lrn", "max_pool", "max_pool2d", "max_pool3d", "max_pool_with_argmax", "moments",
-    "pool", "relu", "relu6", "relu_layer", "selu", "separable_conv2d", "sigmoid",
-    "sigmoid_cross_entropy_with_logits", "softmax", "softmax_cross_entropy_with_logits",
-    "softmax_cross_entropy_with_logits_v2", "softplus", "softsign",
-    "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k",
+    "pool", "quantized_avg_pool", "quantized_conv2d", "quantized_max_pool", "quantized_relu_x", "relu",
+    "relu6", "relu_layer", "selu", "separable_conv2d", "sigmoid", "sigmoid_cross_entropy_with_logits",
+    "softmax", "softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits_v2", "softplus",
+    "softsign", "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k",
     "weighted_cross_entropy_with_logits", "xw_plus_b", "zero_fraction",
 ]  # fmt: skip

@@ -116,7 +116,12 @@ def _concat(values: list[Any], axis: Any) -> Any:
     return np.concatenate(values, position)
 
 
-def _concat_shape(shapes: list[Shape], axis: Any) -> Shape:
+def concat_shape(shapes: list[Shape], axis: Any) -> Shape:
+    """The shape of arrays joined along `axis` (None: not known which).
+
+    Raises:
+        InvalidValueError: They do not fit, or have no such axis.
+    """
     known = [shape for shape in shapes if shape is not None]
     if not known:
         return None
@@ -155,8 +160,8 @@ def concat_v1(concat_dim: Any, values: list[Any]) -> Any:
     return _concat(values, concat_dim)
 
 
-concat_v2.shape(lambda node: _concat_shape(node.shapes[:-1], node.value(node.num_inputs - 1)))
-concat_v1.shape(lambda node: _concat_shape(node.shapes[1:], node.value(0)))
+concat_v2.shape(lambda node: concat_shape(node.shapes[:-1], node.value(node.num_inputs - 1)))
+concat_v1.shape(lambda node: concat_shape(node.shapes[1:], node.value(0)))
 
 
 @op(

@@ -232,7 +232,8 @@ def _bias_add_v1(value: Any, bias: Any, out: Any = None) -> Any:
     return np.add(value, _shaped_bias(value, bias, "NHWC"), out=out)
 
 
-def _bias_shape(node: Any) -> Shape:
+def bias_shape(node: Any) -> Shape:
+    """The rule of ops that add input 1 along the channels of input 0."""
     data_format = node.attr("data_format") if node.node.type == "BiasAdd" else "NHWC"
     value = with_rank_at_least(node.shape(0), 3 if data_format == "NCHW" else 2)
     (size,) = with_rank(node.shape(1), 1)
@@ -286,7 +287,7 @@ def _(node: Any) -> Shape:
 
 
 for _bias in (bias_add_op, bias_add_v1_op):
-    _bias.shape(_bias_shape)
+    _bias.shape(bias_shape)
 
 
 @bias_add_op.grad

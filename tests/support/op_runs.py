@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from op_cases import Case, Var
+from op_cases import Case, Quantized, Var
 
 from sgtool import graphcore
 from sgtool.graphcore import registry
@@ -108,8 +108,12 @@ class Built:
         self.operation = apply(tf, case.op, arguments | case.attrs)
         self.outputs = list(self.operation.outputs)
 
-    def tensor(self, value: np.ndarray) -> Any:
-        """A placeholder or constant of a value."""
+    def tensor(self, value: Any) -> Any:
+        """A placeholder or constant of a value; of a quantized one through a Bitcast."""
+        if isinstance(value, Quantized):
+            # TensorFlow feeds quantized numbers as a structured dtype only.
+            plain = self.tensor(value.value)
+            return self.tf.raw_ops.Bitcast(input=plain, type=getattr(self.tf, value.dtype))
         dtype = self.tf.string if value.dtype == object else self.tf.as_dtype(value.dtype)
         if self.how == "constant":
             tensor = self.tf.constant(value, dtype)
@@ -145,8 +149,14 @@ class Built:
             session.run(start)
         fetches = self.outputs or self.operation
         results = session.run(fetches, self.feeds)
-        outputs = list(results) if self.outputs else []
+        outputs = [_unstructured(item) for item in results] if self.outputs else []
         return outputs + [session.run(read) for read in self.reads]
+
+
+def _unstructured(value: Any) -> Any:
+    """The integers of an array of TensorFlow's quantized dtypes."""
+    dtype = getattr(value, "dtype", None)
+    return value if dtype is None or not dtype.names else np.asarray(value).view(dtype[0])
 
 
 def run(tf: Any, case: Case, how: str = "fed") -> tuple[Built, list[np.ndarray]]:
@@ -192,7 +202,7 @@ def widen(case: Case) -> list[Any]:
     result = []
     for arg, value in zip(op.inputs, case.inputs, strict=True):
         key = arg.type_attr or arg.type_list_attr
-        if not key or not allowed[key] or key in case.attrs or isinstance(value, Var):
+        if not key or not allowed[key] or key in case.attrs or isinstance(value, (Var, Quantized)):
             result.append(value)
         elif isinstance(value, list):
             result.append([item.astype(_WIDER.get(item.dtype.name, item.dtype)) for item in value])

@@ -78,7 +78,8 @@ def check_outputs(built, results):
     """The declared dtypes, and shapes that are instances of the shape rule's."""
     for tensor, value in zip(built.outputs, results, strict=False):
         array = np.asarray(value, object) if tensor.dtype.base_dtype == tf.string else np.asarray(value)
-        assert tf.as_dtype(array.dtype) == tensor.dtype.base_dtype
+        dtype = tensor.dtype.base_dtype
+        assert array.dtype == dtype.np if dtype.is_quantized else tf.as_dtype(array.dtype) == dtype
         shape = tensor.get_shape()
         assert shape.is_compatible_with(array.shape), f"{shape} does not allow {array.shape}"
 

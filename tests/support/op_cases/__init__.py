@@ -24,12 +24,20 @@ class Var:
 
 
 @dataclass(frozen=True)
+class Quantized:
+    """An input of a quantized dtype, `quint8` and the like, by the integers that stand for it."""
+
+    value: Any
+    dtype: str
+
+
+@dataclass(frozen=True)
 class Case:
     """One call of an op.
 
     Attributes:
         op: The op type.
-        inputs: An array, a list of arrays (list inputs) or a Var for each input argument.
+        inputs: An array, a list of arrays (list inputs), a Var or a Quantized for each input argument.
         attrs: Attributes that do not follow from the inputs.
         expect: The outputs (a tuple of several), or a function of the inputs that gives them; after
             them the final values of all Vars.
@@ -65,7 +73,7 @@ class Case:
         value = self.expect
         if callable(value):
             with np.errstate(all="ignore"):
-                value = value(*[item.value if isinstance(item, Var) else item for item in self.inputs])
+                value = value(*[_plain(item) for item in self.inputs])
         return list(value) if isinstance(value, (tuple, list)) else [value]
 
 
@@ -89,9 +97,17 @@ def case(op: str, *inputs: Any, expect: Any, **attrs: Any) -> Case:
     return Case(op, tuple(_array(item) for item in inputs), attrs, expect, **options)
 
 
+def _plain(item: Any) -> Any:
+    if isinstance(item, list):
+        return [_plain(part) for part in item]
+    return item.value if isinstance(item, (Var, Quantized)) else item
+
+
 def _array(item: Any) -> Any:
     if isinstance(item, Var):
         return Var(_array(item.value))
+    if isinstance(item, Quantized) or (isinstance(item, list) and item and isinstance(item[0], Quantized)):
+        return item
     if isinstance(item, list) and item and isinstance(item[0], (np.ndarray, np.generic)):
         return [np.asarray(part) for part in item]
     if isinstance(item, np.ndarray):

@@ -1,0 +1,21 @@
+"""`tf.quantization`: real numbers as integers of few bits, for good or only in effect."""
+
+from __future__ import annotations
+
+from .ops.fake_quant import (
+    fake_quant_with_min_max_args,
+    fake_quant_with_min_max_args_gradient,
+    fake_quant_with_min_max_vars,
+    fake_quant_with_min_max_vars_gradient,
+    fake_quant_with_min_max_vars_per_channel,
+    fake_quant_with_min_max_vars_per_channel_gradient,
+    quantize_and_dequantize,
+)
+from .ops.quantized import dequantize, quantize_v2 as quantize, quantized_concat
+
+__all__ = [
+    "dequantize", "fake_quant_with_min_max_args", "fake_quant_with_min_max_args_gradient",
+    "fake_quant_with_min_max_vars", "fake_quant_with_min_max_vars_gradient",
+    "fake_quant_with_min_max_vars_per_channel", "fake_quant_with_min_max_vars_per_channel_gradient",
+    "quantize", "quantize_and_dequantize", "quantized_concat",
+]  # fmt: skip
