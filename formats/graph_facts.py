@@ -1,7 +1,8 @@
 """What a GraphDef says about itself without knowing any op: inputs, likely outputs, variables, counts.
 
 Ops are told apart by name alone, and their outputs by the OpDefs that the file carries
-(`stripped_op_list`), by `_output_shapes`, or by the attributes that ops usually have.
+(`stripped_op_list`), else by TensorFlow's list; those of others by `_output_shapes` or by the attributes that
+ops usually have.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import dtypes, protos
-from .graph_results import PLACEHOLDER_OPS, find_results
+from . import dtypes, known_ops, protos
+from .graph_results import PLACEHOLDER_OPS, find_results, is_no_result
 from .tensor_proto import shape_from_proto
 
 Shape = list[int | None] | None
@@ -44,9 +45,6 @@ _DTYPE_ATTRIBUTES = (
     "Tparams",
     "out_idx",
     "element_dtype",
-)
-_BOOLEAN = re.compile(
-    r"Equal|NotEqual|ApproximateEqual|Less(Equal)?|Greater(Equal)?|Logical\w+|All|Any|Is(Nan|Inf|Finite)|InTopK(V2)?"
 )
 _OLD_PRODUCER = 24
 """Below this version the shape of a placeholder of rank 0 means that nothing is known."""
@@ -267,7 +265,15 @@ def _other_ends(
         if name not in consumed and name not in auxiliary and op != "NoOp"
     ]
     chosen = (
-        _written(ends, {name: node for name, _, _, node in described})
+        [
+            node
+            for op, inputs, node in ends
+            if not is_no_result(op)
+            and not (
+                op in ("Identity", "ReadVariableOp") and inputs and inputs[0].partition(":")[0] in variables
+            )
+        ]
+        or _written(ends, {name: node for name, _, _, node in described})
         or [node for op, _, node in ends if op in ("Exit", "RefExit")]
         or [node for op, inputs, node in ends if op in ("Identity", "ReadVariableOp") and inputs[:1]]
         or [node for op, _, node in ends if op in PLACEHOLDER_OPS or op == "Const"]
@@ -293,8 +299,9 @@ def output_rows(node: Any, op_def: Any = None) -> list[dict[str, Any]]:
 
     Args:
         node: The NodeDef.
-        op_def: Its OpDef, if the file has it.
+        op_def: Its OpDef, if the file has it; else TensorFlow's is taken, if there is one.
     """
+    op_def = op_def or known_ops.find(node.op)
     known = node.attr["_output_shapes"].list.shape if "_output_shapes" in node.attr else ()
     shapes = [as_list(shape_from_proto(shape)) for shape in known] or _declared_shapes(node)
     types = _output_types(node, op_def)
@@ -327,8 +334,6 @@ def _declared_shapes(node: Any) -> list[Shape]:
 def _output_types(node: Any, op_def: Any) -> list[int]:
     """The dtype numbers of a node's outputs, 0 where unknown."""
     if op_def is None:
-        if _BOOLEAN.fullmatch(node.op):
-            return [dtypes.BY_NAME["bool"].number]
         number = next((node.attr[name].type for name in _DTYPE_ATTRIBUTES if name in node.attr), 0)
         return [number]
     types: list[int] = []

@@ -62,6 +62,7 @@ _OBSERVING_NAME = re.compile(
     r"(^|/)(assert_\w+|Assert(Guard)?(_\d+)?|zero_fraction(_\d+)?|AssignMovingAvg(_\d+)?|"
     r"save(_\d+)?)/"
 )
+_FRACTION_NAME = re.compile(r"(^|/)zero_fraction(_\d+)?/")
 _AVERAGE_NAME = re.compile(r"(^|/)AssignMovingAvg(_\d+)?/")
 _INNER_NAME = re.compile(r"(^|/)moments(_\d+)?/")
 _PASSES_VARIABLE = frozenset(("Identity", "ReadVariableOp", "Enter", "RefEnter", "Switch", "RefSwitch"))
@@ -70,6 +71,7 @@ _DEFAULT_NAME = re.compile(
     r"to(float|double|int32|int64)|eq|not_equal|less|greater"
 )
 _NUMBER = re.compile(r"_\d+$")
+_MERGES = ("Merge", "RefMerge")
 _CONTROL_FLOW = frozenset(("If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase"))
 _HOPS = 8
 """Operations between a tensor and a loss that are followed."""
@@ -88,6 +90,11 @@ class Results:
 
     tensors: list[tuple[Any, int | None, str]] = field(default_factory=list)
     labels: set[str] = field(default_factory=set)
+
+
+def is_no_result(op: str) -> bool:
+    """Whether an op only gives, writes or ends something."""
+    return bool(_NO_RESULT.fullmatch(op))
 
 
 def find_results(described: Described, auxiliary: set[str], variables: Mapping[str, Any]) -> Results:
@@ -127,7 +134,7 @@ class _Search:
         self.summaries = [bool(_SUMMARY.fullmatch(op)) for _, op, _, _ in described]
         self.writes = [bool(_WRITE.fullmatch(op)) for _, op, _, _ in described]
         for number, (_, op, _, _) in enumerate(described):
-            if op in ("Merge", "RefMerge", "Identity"):
+            if op in _MERGES or op == "Identity":
                 self.writes[number] = any(self.writes[source] for source, _ in self.inputs[number])
         self.reads = [False] * len(described)  # a variable, or its value passed on
         for number, (name, op, _, _) in enumerate(described):
@@ -289,7 +296,7 @@ class _Search:
 
     def _is_candidate(self, number: int) -> bool:
         name, op, _, _ = self.described[number]
-        if self.auxiliary[number] or self.reads[number] or op in _SHAPE or _NO_RESULT.fullmatch(op):
+        if self.auxiliary[number] or self.reads[number] or op in _SHAPE or is_no_result(op):
             return False
         if self.writes[number] or _INNER_NAME.search(name):
             return False
@@ -333,6 +340,10 @@ class _Search:
         for number in range(len(self.described)):
             if not self._is_candidate(number):
                 continue
+            if self.described[number][1] in _MERGES:  # which of its inputs came is no result
+                if self._is_final(number, 0):
+                    found[number, 0] = None
+                continue
             watched = any(output and self.auxiliary[c] for c, output, _ in self.consumers[number])
             if self._is_final(number) and not watched:
                 found[self._before_loss(number)] = None
@@ -342,7 +353,7 @@ class _Search:
                 and self._is_final(number, 0)
             ):
                 found[number, 0] = None  # of an op with several outputs the first
-        useful = [key for key in found if self.deps[key[0]]] or list(found)
+        useful = [key for key in found if self._is_fed(key[0])] or self._bare_ends() or list(found)
         learned = any(self.deps[number] & 1 and self.deps[number] >> 1 for number, _ in useful)
         roles = {key: self._role(key[0], learned) for key in useful}
         ranks = {RESULT: 0, LOSS: 1, OTHER: 2}
@@ -351,6 +362,20 @@ class _Search:
             [(self.described[number][3], output, roles[number, output]) for number, output in useful],
             self.label_names,
         )
+
+    def _is_fed(self, number: int) -> bool:
+        """Whether it depends on what is fed or trained, or waits for something."""
+        return bool(self.deps[number]) or any(one[:1] == "^" for one in self.described[number][2])
+
+    def _bare_ends(self) -> list[tuple[int, int | None]]:
+        """In a graph that is fed and trained nothing: what nothing consumes, whatever it is called."""
+        return [
+            (number, 0 if op in _MERGES else None)
+            for number, (name, op, _, _) in enumerate(self.described)
+            if not self.consumers[number]
+            and not (self.reads[number] or is_no_result(op))
+            and (not self.auxiliary[number] or _FRACTION_NAME.search(name))
+        ]
 
     def _role(self, number: int, learned: bool) -> str:
         bits = self.deps[number]

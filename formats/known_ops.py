@@ -1,6 +1,10 @@
 """The ops of TensorFlow 1.15 and 2 by name, with their attributes: what is not among them is somebody's own.
 
-known_ops.txt: one op a line, its name and the names of its attributes (`make op-lists` writes it)
+    known_ops.txt, one op a line:   Name attribute attribute=default ... > output output ...
+    output:   T   the type in an attribute     3   a type by its number
+              N*T   as many as an attribute says     [T]   a list of types in an attribute
+
+Defaults are those of attributes that outputs name. `make op-lists` writes the file.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from typing import Any
 
-from . import files
+from . import files, protos
 
 
 @cache
@@ -19,10 +23,40 @@ def _lines() -> dict[str, str]:
     return {name: rest for name, _, rest in (line.partition(" ") for line in data.decode().splitlines())}
 
 
+@cache
+def find(op: str) -> Any:
+    """An OpDef with the attributes and outputs of an op; None where TensorFlow has no such op.
+
+    The attributes are those of every version together; defaults are there where an output needs them.
+    """
+    rest = _lines().get(op)
+    if rest is None:
+        return None
+    attributes, _, outputs = f" {rest}".partition(" >")
+    made = protos.OpDef(name=op)
+    for word in outputs.split():
+        number, star, dtype = word.rpartition("*")
+        argument = made.output_arg.add(number_attr=number if star else "")
+        if dtype[:1] == "[":
+            argument.type_list_attr = dtype[1:-1]
+        elif dtype.isdigit():
+            argument.type = int(dtype)
+        else:
+            argument.type_attr = dtype
+    numbers = {argument.number_attr for argument in made.output_arg}
+    for word in attributes.split():
+        name, _, default = word.partition("=")
+        attribute = made.attr.add(name=name)
+        if default:
+            setattr(attribute.default_value, "i" if name in numbers else "type", int(default))
+    return made
+
+
+@cache
 def attributes(op: str) -> frozenset[str] | None:
     """The names of an op's attributes, of all versions together; None where TensorFlow has no such op."""
-    rest = _lines().get(op)
-    return None if rest is None else frozenset(rest.split())
+    found = find(op)
+    return None if found is None else frozenset(attribute.name for attribute in found.attr)
 
 
 def foreign(

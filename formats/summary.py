@@ -208,7 +208,7 @@ def _summarise_checkpoint(resolved: ResolvedCheckpoint) -> Summary:
     """A checkpoint by its prefix: with its graph if that is beside it, so that all forms agree."""
     from . import graph_file
 
-    store = registry.open_checkpoint(resolved)
+    store: Any = registry.open_checkpoint(resolved)
     about: Summary = {"prefix": resolved.prefix} | _missing_files(store) | _neighbours(resolved)
     if resolved.how:
         about["how"] = resolved.how

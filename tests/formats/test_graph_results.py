@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 from corpus_files import corpus_params, description
 
 from sgtool.formats import protos, summary
-from sgtool.formats.graph_facts import graph_facts
+from sgtool.formats.graph_facts import graph_facts, output_rows
 
 FLOAT = 1
 
@@ -163,3 +165,44 @@ def test_the_results_of_every_corpus_model(folder: Path) -> None:
     assert kinds == sorted(kinds, key=["named", "result", "loss", "other"].index)
     noise = ("Shape", "assert_", "save/", "Initializer", "gradients/", "Summary")
     assert not [name for name in names if any(one in name for one in noise)]
+
+
+def test_every_corpus_op_graph() -> None:
+    (first, *_) = params = corpus_params("ops/**/case.json")
+    if first.id == "absent":
+        pytest.skip(first.marks[1].kwargs["reason"])
+    likeliest = 0
+    for param in params:
+        path = param.values[0]
+        names = [row["name"] for row in summary.summarise(path.with_name("graph.pb"))["outputs"]]
+        finals = {one if ":" in one else f"{one}:0" for one in json.loads(path.read_text())["finals"]}
+        missed = finals - set(names)
+        assert not [one for one in missed if not re.search(r"/(switch_[tf]|AssertGuard/Merge):\d$", one)], (
+            path
+        )
+        likeliest += names[0] in finals
+    assert likeliest > 0.99 * len(params)
+
+
+@pytest.mark.parametrize(
+    ("node", "rows"),
+    [
+        ("a = ArgMax(x)", [("a:0", "int64")]),
+        ("a = TopKV2(x)", [("a:0", "float32"), ("a:1", "int32")]),
+        ("a = Equal(x)", [("a:0", "bool")]),
+        ("a = NoOp(x)", []),
+        ("a = Somebodys(x)", [("a:0", "float32")]),
+    ],
+)
+def test_outputs_of_a_graph_that_declares_no_ops(node: str, rows: list[tuple[str, str]]) -> None:
+    (made,) = graph(node).node
+    assert [(row["name"], row["dtype"]) for row in output_rows(made)] == rows
+
+
+def test_how_many_outputs_an_attribute_says() -> None:
+    (made,) = graph("a = Split(x)").node
+    made.attr["num_split"].i = 3
+    assert [row["name"] for row in output_rows(made)] == ["a:0", "a:1", "a:2"]
+    (made,) = graph("a = While(x)").node
+    made.attr["T"].list.type.extend([1, 3])
+    assert [row["dtype"] for row in output_rows(made)] == ["float32", "int32"]
