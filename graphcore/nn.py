@@ -42,6 +42,14 @@ from .ops.nn_conv import (
     separable_conv2d,
 )
 from .ops.nn_conv3d import avg_pool3d, conv3d, conv3d_transpose, max_pool3d
+from .ops.nn_dilation import (
+    dilation2d,
+    erosion2d,
+)
+from .ops.nn_fractional import (
+    fractional_avg_pool,
+    fractional_max_pool,
+)
 from .ops.nn_loss import (
     log_poisson_loss,
     sigmoid_cross_entropy_with_logits,
@@ -78,12 +86,13 @@ __all__ = [
     "atrous_conv2d", "avg_pool", "avg_pool2d", "avg_pool3d", "batch_normalization", "bias_add", "conv1d",
     "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "convolution",
     "crelu", "ctc_beam_search_decoder", "ctc_beam_search_decoder_v2", "ctc_greedy_decoder", "ctc_loss",
-    "depthwise_conv2d", "depthwise_conv2d_native", "dropout", "elu", "fused_batch_norm", "in_top_k",
-    "l2_loss", "l2_normalize", "leaky_relu", "local_response_normalization", "log_poisson_loss",
-    "log_softmax", "lrn", "max_pool", "max_pool2d", "max_pool3d", "max_pool_with_argmax", "moments",
-    "pool", "quantized_avg_pool", "quantized_conv2d", "quantized_max_pool", "quantized_relu_x", "relu",
-    "relu6", "relu_layer", "selu", "separable_conv2d", "sigmoid", "sigmoid_cross_entropy_with_logits",
-    "softmax", "softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits_v2", "softplus",
-    "softsign", "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k",
+    "depthwise_conv2d", "depthwise_conv2d_native", "dilation2d", "dropout", "elu", "erosion2d",
+    "fractional_avg_pool", "fractional_max_pool", "fused_batch_norm", "in_top_k", "l2_loss",
+    "l2_normalize", "leaky_relu", "local_response_normalization", "log_poisson_loss", "log_softmax",
+    "lrn", "max_pool", "max_pool2d", "max_pool3d", "max_pool_with_argmax", "moments", "pool",
+    "quantized_avg_pool", "quantized_conv2d", "quantized_max_pool", "quantized_relu_x", "relu", "relu6",
+    "relu_layer", "selu", "separable_conv2d", "sigmoid", "sigmoid_cross_entropy_with_logits", "softmax",
+    "softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits_v2", "softplus", "softsign",
+    "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k",
     "weighted_cross_entropy_with_logits", "xw_plus_b", "zero_fraction",
 ]  # fmt: skip

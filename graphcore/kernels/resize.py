@@ -39,8 +39,8 @@ def resize_bilinear(
         InvalidArgumentError: images is not 4-D or empty, or size is not two positive numbers.
     """
     height, width = _checked(images, size, align_corners, half_pixel_centers)
-    rows = _neighbours(images.shape[1], height, align_corners, half_pixel_centers)
-    columns = _neighbours(images.shape[2], width, align_corners, half_pixel_centers)
+    rows = neighbours(images.shape[1], height, align_corners, half_pixel_centers)
+    columns = neighbours(images.shape[2], width, align_corners, half_pixel_centers)
     wide = images.astype(np.float32, copy=False)
     left = wide[:, :, columns[0]]
     across = left + (wide[:, :, columns[1]] - left) * columns[2][:, None]
@@ -75,7 +75,7 @@ def resize_bilinear_grad(
     weights = []
     for axis in (1, 2):
         size, out = original_image.shape[axis], grads.shape[axis]
-        lower, upper, share = _neighbours(size, out, align_corners, half_pixel_centers)
+        lower, upper, share = neighbours(size, out, align_corners, half_pixel_centers)
         matrix = np.zeros((size, out), np.float64 if original_image.dtype == np.float64 else np.float32)
         np.add.at(matrix, (lower, np.arange(out)), 1 - share)
         np.add.at(matrix, (upper, np.arange(out)), share)
@@ -155,7 +155,7 @@ def _scale(size: int, out: int, align_corners: bool) -> np.float32:
     return np.float32(size) / np.float32(out)
 
 
-def _neighbours(
+def neighbours(
     size: int, out: int, align_corners: bool, half_pixel_centers: bool
 ) -> tuple[Array, Array, Array]:
     """For each output pixel the input pixels before and after it, and the share of the latter."""
