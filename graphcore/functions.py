@@ -7,7 +7,7 @@ leaves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,11 +36,11 @@ class FunctionGraph:
     effects: list[Operation]
 
 
-def build(library: Mapping[str, Any], call: Any) -> FunctionGraph:
+def build(library: MutableMapping[str, Any], call: Any) -> FunctionGraph:
     """The body of the function that a NameAttrList message names, with that call's attributes.
 
     Args:
-        library: FunctionDef messages by name.
+        library: FunctionDef messages by name; the body's graph gets this very mapping.
         call: The NameAttrList message.
 
     Raises:
@@ -63,7 +63,7 @@ def build(library: Mapping[str, Any], call: Any) -> FunctionGraph:
             if value.WhichOneof("value") == "placeholder":
                 copy.attr[name].CopyFrom(call.attr[value.placeholder])
     graph = Graph()
-    graph._functions.update(library)
+    graph._functions = library
     importer = _BodyImporter(graph, "", {}, {})
     importer.add(graph_def)
     returned = [importer.tensor(function.ret[arg.name]) for arg in function.signature.output_arg]

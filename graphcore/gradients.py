@@ -185,7 +185,7 @@ class _Builder:
         ready = deque(first)
         if loops is not None:
             for exit_ in loops.start(pending, first):
-                if _is_trainable(exit_):
+                if is_trainable(exit_):
                     self.grads.setdefault(exit_, []).append(loops.zeros_for_exit(exit_))
                     ready.append(exit_.op)
         while ready:
@@ -224,7 +224,7 @@ class _Builder:
         state.unused_exits.extend(each for each in state.deferred_exits if each not in used)
         ready.extend(each.op for each in used)
         for unused in state.unused_exits:
-            if used and _is_trainable(unused):
+            if used and is_trainable(unused):
                 self.grads.setdefault(unused, []).append(self.loops.zeros_for_exit(unused))
             ready.append(unused.op)
 
@@ -238,13 +238,13 @@ class _Builder:
         wanted = [tensor.op in between or tensor in xs for tensor in inputs]
         if not any(wanted):
             return
-        function = registry.gradient_function(operation)
+        function = _gradient_function(operation)
         if function is None:
             return
         with loops.inside(operation, before=False) if loops is not None else nullcontext():
             _check_initial_value(operation, xs)
             for index, grad in enumerate(out_grads):
-                if grad is None and _is_trainable(outputs[index]):
+                if grad is None and is_trainable(outputs[index]):
                     # A gradient function may rely on all of its arguments.
                     like = zeros_outside_loop if loops is None else loops.zeros_like
                     out_grads[index] = like(operation, index)
@@ -295,7 +295,15 @@ class _Builder:
         )
 
 
-def _is_trainable(tensor: Tensor) -> bool:
+def _gradient_function(operation: Operation) -> Any:
+    """The gradient function of an operation; of a call of a function by its name, SymbolicGradient."""
+    if isinstance(operation.kind, registry.FunctionOp) and not operation.has_attr("_gradient_op_type"):
+        return registry.gradient_function_of("PartitionedCall")
+    return registry.gradient_function(operation)
+
+
+def is_trainable(tensor: Tensor) -> bool:
+    """Whether a tensor's dtype has derivatives."""
     dtype = tensor.dtype.base_dtype
     return dtype.is_floating or dtype.is_complex or dtype.name in _TRAINABLE_HANDLES
 
@@ -331,7 +339,7 @@ def _between(
         if operation not in reached:
             reached.add(operation)
             for output in operation.outputs:
-                if _is_trainable(output):
+                if is_trainable(output):
                     queue.extend(output.consumers())
     between: list[Operation] = []
     members: set[Operation] = set()

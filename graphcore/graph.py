@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -48,7 +48,7 @@ class Graph:
         self._consumer_index: dict[Tensor, list[Operation]] = {}
         self._consumers_counted = 0
         self._environment = shape_inference.Environment()
-        self._functions: dict[str, Any] = {}
+        self._functions: MutableMapping[str, Any] = {}
         self._gradient_defs: list[Any] = []
         # SignatureDef messages by name: which tensors callers feed and fetch, as files say it
         self._signatures: dict[str, Any] = {}

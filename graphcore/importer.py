@@ -103,12 +103,15 @@ class Importer:
         self.used: set[str] = set()
         self.problems: list[str] = []
         self._definitions: dict[str, op_def.OpDef | None] = {}
+        self._functions: dict[str, registry.FunctionOp] = {}
 
     def add(self, graph_def: Any) -> None:
         """Adds all nodes; on any problem the graph stays as it was."""
         self._check_versions(graph_def.versions)
         nodes = graph_def.node
         self.graph._check_not_finalized()
+        for function in graph_def.library.function:
+            self._functions[function.signature.name] = registry.FunctionOp(function.signature)
         try:
             for node in nodes:
                 self._make(node)
@@ -142,9 +145,17 @@ class Importer:
             key = full.lower()
         graph._names.setdefault(key, 1)
         operation = Operation(graph, full, node.op, [], [], {}, node.device, node, self._definition(node.op))
+        if operation.kind is None:
+            operation.kind = self._function(node.op)
         if graph._scopes.device:
             operation._device = devices.merge(graph._scopes.device, node.device)
         self.operations[name] = operation
+
+    def _function(self, name: str) -> registry.FunctionOp | None:
+        """The function of that name, of the file's library or of the graph's."""
+        if name not in self._functions and name in self.graph._functions:
+            self._functions[name] = registry.FunctionOp(self.graph._functions[name].signature)
+        return self._functions.get(name)
 
     def _unique(self, full: str) -> str:
         if full not in self.graph._operations:

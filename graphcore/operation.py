@@ -198,6 +198,13 @@ class Operation:
                 return default
         raise op_def.missing_attr(self._type, name)
 
+    def as_call(self) -> Any:
+        """The NameAttrList of a function that is called under its own name: op type and attributes."""
+        call = protos.NameAttrList(name=self._type)
+        for name, value in self.node_def.attr.items():
+            call.attr[name].CopyFrom(value)
+        return call
+
     def has_attr(self, name: str) -> bool:
         """Whether the node itself carries attribute `name`, defaults aside."""
         return name in self._attrs or (self._source is not None and name in self._source.attr)
@@ -243,6 +250,17 @@ class Operation:
     def _update_input(self, index: int, tensor: Tensor) -> None:
         self._graph._before_mutation()
         self._inputs[index] = tensor
+        self._graph._forget_consumers()
+
+    def _extend(self, inputs: list[Tensor], attrs: dict[str, Any]) -> None:
+        """Adds inputs at the end and sets attributes, which may give it more outputs."""
+        self._graph._before_mutation()
+        self._inputs = [*self._inputs, *inputs]
+        known = self._shapes
+        self._attrs.update(attrs)
+        self._output_dtypes = self._shapes = None
+        if known is not None:
+            self._shapes = [*known, *[None] * (self.num_outputs - len(known))]
         self._graph._forget_consumers()
 
     def _remove_all_control_inputs(self) -> None:

@@ -144,6 +144,27 @@ class Op:
         return f"<op {self.name}>"
 
 
+class FunctionOp(Op):
+    """A function of a graph's library, called as a node whose op type is its name (old `Defun` calls).
+
+    Args:
+        signature: The function's OpDef message.
+    """
+
+    def __init__(self, signature: Any) -> None:
+        super().__init__(signature.name, "->", (), {}, _call_function, ctx=True)
+        self.__dict__["definition"] = op_def.from_proto(signature)
+
+    def bind(self, node: Any) -> Callable[..., Any]:
+        """The call of the function with the node's attributes."""
+        return partial(_call_function, node=node)
+
+
+def _call_function(ctx: Any, *args: Any, node: Any) -> Any:
+    results = ctx.call(node.as_call(), args)
+    return results[0] if node.num_outputs == 1 else results
+
+
 def _grouping(
     kernel: Callable[..., Any], sizes: list[int], lists: list[bool], lead: int
 ) -> Callable[..., Any]:
@@ -219,6 +240,11 @@ def gradient_function(node: Any) -> Callable[..., Any] | None:
         reason = f": {op.undefined_grad}" if op is not None and op.undefined_grad else ""
         raise LookupError(f"No gradient defined for operation '{node.name}' (op type: {node.type}){reason}")
     return op.grad_fn
+
+
+def gradient_function_of(op_type: str) -> Callable[..., Any] | None:
+    """The gradient function of an op type."""
+    return _OPS[op_type].grad_fn
 
 
 def check_arity(op: str, given: int, expected: int) -> None:

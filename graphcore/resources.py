@@ -226,6 +226,11 @@ class RunContext:
         results: list[Any] = self.state.functions.call(self, function, arguments)
         return results
 
+    def call_gradient(self, function: Any, arguments: Sequence[Any]) -> list[Any]:
+        """The gradients of a function's arguments, from these and the gradients of its results."""
+        results: list[Any] = self.state.functions.call(self, function, arguments, gradient=True)
+        return results
+
     def check_cancelled(self) -> None:
         """Raises CancelledError once the session is closed."""
         if self.state.cancelled:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import ChainMap
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,26 +21,43 @@ class FunctionPlans:
         self._options = options
         self._compile = compile_draft
         self._plans: dict[Any, tuple[Plan, int]] = {}
+        # What gradients of functions add to a library; the graph's own stays as it is
+        self._made: dict[str, Any] = {}
         self._lock = threading.RLock()
 
-    def call(self, context: RunContext, function: Any, arguments: Sequence[Any]) -> list[Any]:
+    def call(
+        self, context: RunContext, function: Any, arguments: Sequence[Any], gradient: bool = False
+    ) -> list[Any]:
         """What the function that a NameAttrList message names returns for `arguments`.
+
+        Args:
+            context: The run's context.
+            function: The NameAttrList message.
+            arguments: The values of the arguments; for a gradient, behind them those of the gradients
+                that reach the results.
+            gradient: Give the gradients of the arguments instead.
 
         Raises:
             NotFoundError: The graph's library has no such function.
             UnimplementedError: Its body has ops that are not implemented.
             OpError: A kernel in it failed.
         """
-        key = function.SerializeToString(deterministic=True) if function.attr else function.name
-        found = self._plans.get(key)
+        name = function.SerializeToString(deterministic=True) if function.attr else function.name
+        found = self._plans.get((gradient, name))
         if found is None:
             with self._lock:
-                found = self._plans[key] = self._plan(context.graph, function)
+                found = self._plans[gradient, name] = self._plan(context.graph, function, gradient)
         plan, count = found
         return plan.run_inner(context, arguments)[:count]
 
-    def _plan(self, graph: Any, function: Any) -> tuple[Plan, int]:
-        body = functions.build(graph._functions, function)
+    def _plan(self, graph: Any, function: Any, gradient: bool) -> tuple[Plan, int]:
+        library = ChainMap(self._made, graph._functions)
+        if gradient:
+            from ..function_gradients import gradient_of
+
+            body = gradient_of(library, graph._gradient_defs, function)
+        else:
+            body = functions.build(library, function)
         draft = Draft(
             body.graph,
             [*body.outputs, *body.effects],

@@ -30,6 +30,7 @@ from ..dtypes import (
 from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..op import op, raw_ops
 from ..shapes import Shape, merge
+from ..tensor_lists import TensorList
 from ..tensor_shape import TensorShape
 from . import rules
 
@@ -133,7 +134,9 @@ _DEFINITE = (
 
 @op("ZerosLike", "x: T -> y: T", T=ANY, effects=False)
 def zeros_like_op(x: Any) -> Any:
-    """Zeros (empty strings) of the input's shape and dtype."""
+    """Zeros (empty strings, lists of zeros) of the input's shape and dtype."""
+    if isinstance(x, TensorList):
+        return x.zeros_like()
     return np.full(x.shape, b"", object) if x.dtype == object else np.zeros(x.shape, x.dtype)
 
 

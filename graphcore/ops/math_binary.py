@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -369,6 +371,8 @@ def add_n(inputs: list[Any]) -> Any:
             )
     if len(inputs) == 1:
         return first
+    if not isinstance(first, np.ndarray | np.generic):  # lists of tensors, which add up themselves
+        return functools.reduce(operator.add, inputs)
     total = np.add(first, inputs[1])
     for other in inputs[2:]:
         total = np.add(total, other, out=total if total.ndim else None)

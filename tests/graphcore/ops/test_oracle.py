@@ -12,6 +12,7 @@ import numpy as np
 import op_cases
 import op_runs
 import pytest
+from op_cases._pending import LATER_OPS
 
 from sgtool import graphcore
 from sgtool.graphcore import registry
@@ -129,10 +130,6 @@ def test_no_gradient_where_tensorflow_has_none(op, tensorflow):
         function = ops.gradient_registry.lookup(op.name)
     except LookupError:
         function = None
-    if op.name in NOT_YET:
-        assert function is not None  # else it is to leave that table
-        assert op.no_grad is None  # asking for it is an error, not None
-        return
     assert function is None or op.name in RETURNS_NOTHING
     if op.undefined_grad:
         assert op.name not in ops.gradient_registry._registry  # where it is an error here, it is one there
@@ -140,7 +137,19 @@ def test_no_gradient_where_tensorflow_has_none(op, tensorflow):
 
 # Gradient functions that give None for every input, and ops whose conditionals are differentiated elsewhere.
 RETURNS_NOTHING = {"ArgMax", "ArgMin", "LoopCond", "RefMerge", "RefSwitch"}
-# Gradients that TensorFlow has and we do not have yet.
-NOT_YET = {
-    "If", "StatelessIf", "StatelessWhile", "While",
-}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(LATER_OPS))
+def test_an_op_that_came_after_1_15_is_declared_as_today(name, tensorflow):
+    from tensorflow.python.framework import op_def_registry
+
+    theirs, ours = op_def_registry.get(name), registry.find(name).definition.to_proto()
+    for field in ("input_arg", "output_arg"):
+        pairs = zip(getattr(theirs, field), getattr(ours, field), strict=True)
+        assert all(
+            (a.name, a.type, a.type_attr, a.type_list_attr, a.number_attr)
+            == (b.name, b.type, b.type_attr, b.type_list_attr, b.number_attr)
+            for a, b in pairs
+        )
+    assert {(attr.name, attr.type) for attr in theirs.attr} == {(attr.name, attr.type) for attr in ours.attr}
+    assert theirs.is_stateful == ours.is_stateful

@@ -79,6 +79,9 @@ UNDIFFERENTIATED: dict[str, str] = {
     "ResourceGather": "by a handle: tests of variables",
 }
 
+# Ops that came after TensorFlow 1.15, which files of TensorFlow 2 use. TensorFlow itself checks them.
+LATER_OPS = frozenset({"StatelessCase"})
+
 # Attributes of later versions of TensorFlow that we declare on top of 1.15's.
 EXTRA_ATTRS: dict[str, tuple[str, ...]] = {}
 
@@ -110,7 +113,42 @@ PENDING.update(
 
 PENDING.update(
     dict.fromkeys(
-        ["PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf", "While", "StatelessWhile"],
+        [
+            *("PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf", "While", "StatelessWhile"),
+            *("Case", "StatelessCase", "FakeParam", "For", "RemoteCall", "SymbolicGradient"),
+        ],
         "calls a function of a library: tests of functions",
+    )
+)
+
+PENDING.update(
+    dict.fromkeys(
+        [
+            "EmptyTensorList",
+            "OptionalFromValue",
+            "OptionalGetValue",
+            "OptionalHasValue",
+            "OptionalNone",
+            "TensorListConcat",
+            "TensorListConcatLists",
+            "TensorListConcatV2",
+            "TensorListElementShape",
+            "TensorListFromTensor",
+            "TensorListGather",
+            "TensorListGetItem",
+            "TensorListLength",
+            "TensorListPopBack",
+            "TensorListPushBack",
+            "TensorListPushBackBatch",
+            "TensorListReserve",
+            "TensorListResize",
+            "TensorListScatter",
+            "TensorListScatterIntoExistingList",
+            "TensorListScatterV2",
+            "TensorListSetItem",
+            "TensorListSplit",
+            "TensorListStack",
+        ],
+        "needs a variant: tests of tensor lists",
     )
 )
