@@ -303,7 +303,8 @@ class _Search:
         if self.in_loss[number] and not self.deps[number] & self.labels:
             return False
         consumers = self.consumers[number]
-        if any(not output and self._is_only_written(c, at) for c, output, at in consumers):
+        is_named_loss = bool(self.deps[number] & self.labels) and not _is_default_name(name, op)
+        if not is_named_loss and any(not output and self._is_written(c, at) for c, output, at in consumers):
             return False
         if op in _REDUCTION and self._is_for_summary(number):
             return False
@@ -312,7 +313,7 @@ class _Search:
             return False  # the statistics of a batch
         return not (op == "Identity" and self._is_left_over(name, number))
 
-    def _is_only_written(self, writer: int, position: int) -> bool:
+    def _is_written(self, writer: int, position: int) -> bool:
         """Whether a consumer updates a variable (not its initial value), or asserts that it is so."""
         name, op, _, _ = self.described[writer]
         if op == "Assert":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,27 @@ def test_the_scope_of_a_loss_is_the_loss() -> None:
         "xent/sub = Sub(xent/Relu, xent/mul)",
     )
     assert outputs(*lines) == [("logits:0", "result"), ("xent/sub:0", "loss")]
+
+
+def test_a_loss_that_is_also_added_up_is_a_loss() -> None:
+    lines = (*MODEL, "sub = Sub(logits, t)", "loss = Mean(sub)", "total = VariableV2()")
+    assert ("loss:0", "loss") in outputs(*lines, "add = AssignAdd(total, loss)")
+
+
+def test_inputs_of_any_kind_are_no_failure() -> None:
+    names = ["", "a", "b", "c/d", "gradients/e", "save/f", "g/Assign"]
+    ops = ["Merge", "Assign", "Identity", "If", "Const", "Placeholder", "VariableV2", "Mean", "Assert", "Odd"]
+    ends = ["", ":0", ":1", ":x", ":-1", ":99999999999999999999"]
+    chance = random.Random(0)
+    for _ in range(500):
+        made = protos.GraphDef()
+        for _ in range(chance.randrange(9)):
+            inputs = [
+                chance.choice(["", "^"]) + chance.choice(names) + chance.choice(ends)
+                for _ in range(chance.randrange(4))
+            ]
+            made.node.add(name=chance.choice(names), op=chance.choice(ops), input=inputs)
+        json.dumps(graph_facts(made).outputs)
 
 
 def test_long_chains_and_cycles_end() -> None:

@@ -182,7 +182,7 @@ def test_no_numpy_for_graphs_and_checkpoints() -> None:
     assert result.stdout.strip() == "[]"
 
 
-def test_seventeen_thousand_nodes_in_a_second() -> None:
+def test_seventeen_thousand_nodes() -> None:
     graph = protos.GraphDef()
     graph.node.add(name="n0", op="Placeholder").attr["dtype"].type = 1
     for i in range(1, 17_000):
@@ -192,9 +192,13 @@ def test_seventeen_thousand_nodes_in_a_second() -> None:
         node.attr["T"].type = 1
         if node.op == "Const":
             node.attr["value"].tensor.tensor_shape.dim.add(size=3)
+    data = protos.encode(graph)
     start = time.process_time()
-    found = summary.summarise_graph(graph_file.decode_graph(protos.encode(graph), "g.pb"))
-    assert time.process_time() - start < 1
+    sum(map(len, map(str, range(1_000_000))))  # about a fifth of a second
+    reference = time.process_time() - start
+    start = time.process_time()
+    found = summary.summarise_graph(graph_file.decode_graph(data, "g.pb"))
+    assert time.process_time() - start < 3 * reference
     assert found["nodes"] == 17_000
 
 
