@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 Described = list[tuple[str, str, list[str], Any]]
@@ -92,9 +93,14 @@ class Results:
     labels: set[str] = field(default_factory=set)
 
 
+@lru_cache(4096)  # of the few ops that the many nodes of a graph have
+def _is(kind: re.Pattern[str], op: str) -> bool:
+    return kind.fullmatch(op) is not None
+
+
 def is_no_result(op: str) -> bool:
     """Whether an op only gives, writes or ends something."""
-    return bool(_NO_RESULT.fullmatch(op))
+    return _is(_NO_RESULT, op)
 
 
 def find_results(described: Described, auxiliary: set[str], variables: Mapping[str, Any]) -> Results:
@@ -131,8 +137,8 @@ class _Search:
         self.auxiliary = [
             name in auxiliary or bool(_OBSERVING_NAME.search(name)) for name, _, _, _ in described
         ]
-        self.summaries = [bool(_SUMMARY.fullmatch(op)) for _, op, _, _ in described]
-        self.writes = [bool(_WRITE.fullmatch(op)) for _, op, _, _ in described]
+        self.summaries = [_is(_SUMMARY, op) for _, op, _, _ in described]
+        self.writes = [_is(_WRITE, op) for _, op, _, _ in described]
         for number, (_, op, _, _) in enumerate(described):
             if op in _MERGES or op == "Identity":
                 self.writes[number] = any(self.writes[source] for source, _ in self.inputs[number])
@@ -150,7 +156,7 @@ class _Search:
     def _depend(self) -> None:
         """For each node the sources it depends on, as bits; bit 0 are the variables."""
         bit_of: dict[tuple[int, int], int] = {}
-        is_source = [bool(_SOURCE.fullmatch(op)) for _, op, _, _ in self.described]
+        is_source = [_is(_SOURCE, op) for _, op, _, _ in self.described]
         for number, source in enumerate(is_source):
             if source:
                 for output in {output for _, output, _ in self.consumers[number]} or {0}:
@@ -183,7 +189,7 @@ class _Search:
         learned = 0
         used = 0
         for number, (_, op, _, _) in enumerate(self.described):
-            if self.auxiliary[number] or self.writes[number] or op in _SHAPE or _SOURCE.fullmatch(op):
+            if self.auxiliary[number] or self.writes[number] or op in _SHAPE or _is(_SOURCE, op):
                 continue
             used |= self.deps[number]
             if not self.reads[number] and any(self.reads[source] for source, _ in self.inputs[number]):
@@ -235,7 +241,7 @@ class _Search:
             return False
         if self.labels and self._is_bridge(consumer) and self._meets_label(consumer):
             return not self._is_final(consumer)
-        return not (_DECISION.fullmatch(op) and self._decides(consumer))
+        return not (_is(_DECISION, op) and self._decides(consumer))
 
     def _is_for_summary(self, number: int) -> bool:
         """Whether only summaries consume it, and no label is behind it."""
@@ -270,7 +276,7 @@ class _Search:
         ends = all(
             not self._counts(one, node)
             or (
-                (self.described[one][1] in _PLUMBING or _DECISION.fullmatch(self.described[one][1]))
+                (self.described[one][1] in _PLUMBING or _is(_DECISION, self.described[one][1]))
                 and self._is_final(one)
             )
             for one, _, _ in self.consumers[node]

@@ -198,7 +198,7 @@ def test_seventeen_thousand_nodes() -> None:
     reference = time.process_time() - start
     start = time.process_time()
     found = summary.summarise_graph(graph_file.decode_graph(data, "g.pb"))
-    assert time.process_time() - start < 3 * reference
+    assert time.process_time() - start < 3.5 * reference  # 2.2 when this was written
     assert found["nodes"] == 17_000
 
 
