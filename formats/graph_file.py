@@ -304,7 +304,8 @@ def _fields_are_short(data: bytes) -> bool:
         end = start + length
         if end > len(data):
             return moved and end - len(data) <= _SHORT
-        back = next((by for by in range(_SHORT) if end == len(data) or data[end - by] in _TAGS), None)
+        steps = range(max(1, min(_SHORT, length)))  # never before its own content: it goes on
+        back = next((by for by in steps if end == len(data) or data[end - by] in _TAGS), None)
         if back is None:
             return False
         moved |= bool(back)

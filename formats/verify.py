@@ -221,6 +221,10 @@ def _check_state(directory: str, found: list[Verification]) -> None:
         return
     if state is None:
         return
+    if not state.model_checkpoint_path:
+        found[-1].notes.append(
+            f"{path} names no checkpoint{'' if files.file_size(path) else ': it is empty'}."
+        )
     named = dict.fromkeys((state.model_checkpoint_path, *state.all_model_checkpoint_paths))
     here = {os.path.basename(one.path) for one in found}
     gone = [one for one in named if one and os.path.basename(one) not in here]

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from . import checkpoint_state, files, registry
 from .errors import DataLossError, InvalidValueError, MissingFileError, OpError, UnimplementedError
 from .leftovers import explain, leftovers, unfinished
-from .table import check_unread
+from .table import check_unread, end_of_table
 from .v1 import V1Checkpoint
 from .verify import Damage, Verification, check_entries, damage_of
 from .verify_causes import causes_of
@@ -87,10 +87,17 @@ def verify_v1(prefix: str, paths: list[str], missing: Iterable[str] = ()) -> Ver
 
 def check_rest(path: str, found: Verification) -> None:
     """Checks what of a table no tensor depends on."""
+    content = files.open_content(path)
     try:
-        check_unread(files.open_content(path), path)
+        check_unread(content, path)
     except DataLossError as error:
         found.damaged.append(damage_of("", error, path, " No tensor depends on it."))
+        return
+    extra = content.size - end_of_table(content, path)
+    if extra:
+        found.notes.append(
+            f"{path} has {extra} bytes between its last block and its footer: of another file?"
+        )
 
 
 def v1_shards(name: str) -> tuple[list[str], list[str]]:

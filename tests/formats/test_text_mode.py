@@ -180,6 +180,14 @@ def test_a_graph_that_was_cut_off_is_no_text(cut: int, tmp_path: Path) -> None:
     assert "as text" not in said
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_any_bytes_are_looked_at_once(seed: int, tmp_path: Path) -> None:
+    generator = np.random.default_rng(seed)
+    tags = generator.choice([0x0A, 0x12, 0x1A, 0, 1, 2, 3, 9], 3000).astype(np.uint8)
+    (tmp_path / "g.pb").write_bytes(tags.tobytes())
+    told(tmp_path / "g.pb")  # an end, whatever it is
+
+
 def test_sizes_that_files_declare(tmp_path: Path) -> None:
     for name in ("s.npz", "s.h5", "s.safetensors", "s"):
         if name.endswith("safetensors"):

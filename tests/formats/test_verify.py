@@ -105,6 +105,17 @@ def test_an_unfinished_download_full_of_zeros(prefix: Path) -> None:
     assert "holds nothing but zeros" in damage.why
 
 
+def test_an_index_that_was_appended_to_itself(prefix: Path) -> None:
+    index = Path(f"{prefix}.index")
+    size = index.stat().st_size
+    index.write_bytes(index.read_bytes() * 2)
+    found = check(prefix)
+    assert found.whole
+    assert found.notes == [
+        f"{index} has {size} bytes between its last block and its footer: of another file?"
+    ]
+
+
 def test_data_of_another_save(prefix: Path, tmp_path: Path) -> None:
     other = {name: value + 1 if value.dtype != object else value[::-1] for name, value in VALUES.items()}
     write_bundle(tmp_path / "other", [entry_of(name, value) for name, value in other.items()])
@@ -288,6 +299,8 @@ def test_a_directory(prefix: Path, tmp_path: Path) -> None:
     assert second.notes == [f"{tmp_path / 'checkpoint'} names {tmp_path / 'gone-3'}, which is not there."]
     with pytest.raises(InvalidValueError, match="2 sets of tensors"):
         salvage([first, second], tmp_path / "out")
+    (tmp_path / "checkpoint").write_text("")
+    assert verify(tmp_path)[-1].notes == [f"{tmp_path / 'checkpoint'} names no checkpoint: it is empty."]
     (tmp_path / "checkpoint").write_text("nonsense")
     assert verify(tmp_path)[-1].damaged[0].path == str(tmp_path / "checkpoint")
 
