@@ -32,7 +32,7 @@ from .parts import Part, Ranges, assemble, part_name
 from .registry import Format
 from .store import Store
 from .table import decode_varint, read_table
-from .tensor_bytes import decode_tensor, size_problem
+from .tensor_bytes import decode_pieces, decode_tensor, size_problem
 
 if TYPE_CHECKING:
     import numpy as np
@@ -229,13 +229,37 @@ class Bundle(Store):
         begin, end = proto.offset, proto.offset + proto.size
         where = f"{self._file_name(proto.shard_id)}, bytes {begin} to {end}"
         return Entry(
-            name, info, shape, proto.size, where, lambda: self._read(proto, label, info, shape), part
+            name,
+            info,
+            shape,
+            proto.size,
+            where,
+            lambda: self._read(proto, label, info, shape),
+            part,
+            lambda: self._stream(proto, label, info, shape),
         )
 
     def _read(
         self, proto: Any, label: str, info: dtypes.DTypeInfo, shape: tuple[int, ...]
     ) -> np.ndarray[Any, Any]:
         """The verified values of an entry that has bytes."""
+        view, what = self._bytes(proto, label, info, shape)
+        return decode_tensor(view, info, shape, proto.crc32c, what, self._big_endian and bool(view.size))
+
+    def _stream(
+        self, proto: Any, label: str, info: dtypes.DTypeInfo, shape: tuple[int, ...]
+    ) -> Iterator[np.ndarray[Any, Any]]:
+        """The values of such an entry in pieces, which are verified at the end."""
+        if info.size is None:
+            yield self._read(proto, label, info, shape)
+            return
+        view, what = self._bytes(proto, label, info, shape)
+        yield from decode_pieces(view, info, proto.crc32c, what, self._big_endian)
+
+    def _bytes(
+        self, proto: Any, label: str, info: dtypes.DTypeInfo, shape: tuple[int, ...]
+    ) -> tuple[np.ndarray[Any, Any], str]:
+        """The bytes of such an entry, and what they are, for errors."""
         import numpy as np
 
         problem = size_problem(info, shape, proto.size)
@@ -249,7 +273,7 @@ class Bundle(Store):
         path = self.shard_path(proto.shard_id)
         what = f"Tensor '{label}' at bytes {proto.offset} to {end} of {path}"
         if not proto.size:  # no bytes can be missing, whatever became of the file
-            return decode_tensor(np.empty(0, np.uint8), info, shape, proto.crc32c, what)
+            return np.empty(0, np.uint8), what
         data = self._map(proto.shard_id, label)
         if proto.offset < 0 or proto.size < 0 or end > data.size:
             raise DataLossError(
@@ -262,8 +286,7 @@ class Bundle(Store):
                 size=proto.size,
                 file_size=data.size,
             )
-        view = np.frombuffer(data.view(proto.offset, proto.size), np.uint8)
-        return decode_tensor(view, info, shape, proto.crc32c, what, self._big_endian)
+        return np.frombuffer(data.view(proto.offset, proto.size), np.uint8), what
 
     def _map(self, shard: int, label: str) -> files.Content:
         if shard not in self._maps:

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import protos
 from .crc import crc32c, mask
 from .dtypes import DTypeInfo
+from .entry import PIECE
 from .errors import DataLossError, InvalidValueError, UnimplementedError
 from .table import encode_varint
 from .tensor_proto import as_bytes, object_array
@@ -87,16 +89,34 @@ def decode_tensor(
         elements, computed = _decode_variants(data, math.prod(shape), what)
     else:
         computed = crc32c(data)
-    if mask(computed) != crc:
-        raise DataLossError(
-            f"{what} is damaged: Checksum does not match: stored {crc} vs. calculated on the restored bytes "
-            f"{mask(computed)}.",
-            stored=crc,
-            calculated=mask(computed),
-        )
+    _compare(mask(computed), crc, what)
     if info.kind in ("string", "handle"):
         return object_array(elements).reshape(shape)
     return array_of_bytes(data, info, shape, big_endian)
+
+
+def decode_pieces(
+    data: np.ndarray[Any, Any], info: DTypeInfo, crc: int, what: str, big_endian: bool = False
+) -> Iterator[np.ndarray[Any, Any]]:
+    """As `decode_tensor` of numbers, in flat pieces; the checksum is compared behind the last one."""
+    assert info.size is not None
+    step = PIECE // info.size * info.size
+    computed = 0
+    for start in range(0, data.size, step):
+        piece = data[start : start + step]
+        computed = crc32c(piece, computed)
+        yield array_of_bytes(piece, info, (piece.size // info.size,), big_endian)
+    _compare(mask(computed), crc, what)
+
+
+def _compare(calculated: int, stored: int, what: str) -> None:
+    if calculated != stored:
+        raise DataLossError(
+            f"{what} is damaged: Checksum does not match: stored {stored} vs. calculated on the restored "
+            f"bytes {calculated}.",
+            stored=stored,
+            calculated=calculated,
+        )
 
 
 def array_of_bytes(

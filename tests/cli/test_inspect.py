@@ -121,13 +121,13 @@ def test_stats(model: str, sgtool: Tool) -> None:
 
 
 def test_stats_read_each_variable_once(model: str, sgtool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
-    read, names = Entry.read, []
+    read_pieces, names = Entry.read_pieces, []
 
     def counted(entry: Entry) -> Any:
         names.append(entry.name)
-        return read(entry)
+        return read_pieces(entry)
 
-    monkeypatch.setattr(Entry, "read", counted)
+    monkeypatch.setattr(Entry, "read_pieces", counted)
     assert sgtool("inspect", model, "--stats").code == 0
     assert sorted(names) == sorted(VALUES)
 

@@ -150,6 +150,9 @@ def big_store(kind: str) -> str:
         parts = [Part(array.shape, ((start, 4), (0, 1 << 20))) for start in range(0, 16, 4)]
         write_bundle("big", [entry_of("w", array[p.extents[0][0] :][:4], part=p) for p in parts])
         return "big"
+    if kind == "misaligned":
+        write_bundle("big", [entry_of("a", np.zeros(3, np.uint8)), entry_of("w", array)])
+        return "big"
     if kind == "zipped.npz":
         np.savez_compressed(kind, w=array)
     else:
@@ -157,7 +160,7 @@ def big_store(kind: str) -> str:
     return kind
 
 
-@pytest.mark.parametrize("kind", ["big.h5", "big.npz", "zipped.npz", "parts"])
+@pytest.mark.parametrize("kind", ["big.h5", "big.npz", "zipped.npz", "parts", "misaligned"])
 def test_a_large_tensor_is_read_in_pieces(kind: str, sgtool: Tool) -> None:
     path = big_store(kind)
     sgtool("inspect", path)

@@ -309,3 +309,13 @@ def test_entries_in_any_form_are_listed_as_they_are_opened(value: bytes, tmp_pat
             list(store.listing())
         return
     assert list(store.listing()) == [("w", entry.dtype.name, list(entry.shape), entry.nbytes)]
+
+
+@pytest.mark.parametrize("name", ["dtypes", "big_endian", "partitioned", "variants"])
+def test_pieces_are_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sgtool.formats.tensor_bytes.PIECE", 16)
+    for entry in open_bundle(GOLDEN / name).values():
+        pieces = [piece.reshape(-1) for piece in entry.read_pieces()]
+        joined = [one for piece in pieces for one in piece.tolist()]
+        assert str(joined) == str(entry.read().reshape(-1).tolist())
+        assert all(piece.dtype == entry.dtype.numpy for piece in pieces)
