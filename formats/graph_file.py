@@ -235,7 +235,9 @@ def _is_node(payload: bytes) -> bool:
 
 def _refuse_onnx(data: bytes, path: str) -> None:
     """ONNX models begin as SavedModels do, but have a graph in field 7 or opsets in field 8."""
-    if any(number in (7, 8) and wire_type == 2 for number, wire_type, _, _ in _fields(data)):
+    fields = list(_fields(data))
+    connected = bool(fields) and fields[-1][3] >= len(data) and not sniff.text_mode_damage(data)
+    if connected and any(number in (7, 8) and wire_type == 2 for number, wire_type, _, _ in fields):
         raise UnimplementedError(f"{path} looks like an ONNX model, which is not read as a graph.", path=path)
 
 

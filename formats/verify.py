@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 WITHOUT_CHECKSUMS = frozenset(("hdf5", "npy folder", "safetensors"))
 """Formats in which a changed number cannot be told from the right one."""
+_SAVED_MODELS = ("saved_model.pb", "saved_model.pbtxt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,9 @@ def verify(path: files.Path) -> list[Verification]:
         UnimplementedError: A file of a kind that is not read.
     """
     name = files.location(path)
+    folder, base = os.path.split(name)
+    if base in _SAVED_MODELS and files.is_file(name):
+        return _verify_directory(folder or ".")
     if files.is_directory(name):
         return _verify_directory(name)
     from . import verify_incomplete
@@ -173,7 +177,7 @@ def salvage(checked: Iterable[Verification], output: files.Path) -> tuple[Format
 
 def _verify_directory(name: str) -> list[Verification]:
     """The SavedModel in a directory, or every checkpoint in it, complete or not, or the store that it is."""
-    if any(files.is_file(os.path.join(name, f"saved_model.{suffix}")) for suffix in ("pb", "pbtxt")):
+    if any(files.is_file(os.path.join(name, one)) for one in _SAVED_MODELS):
         from .verify_graph import verify_graph
 
         prefix = os.path.join(name, "variables", "variables")

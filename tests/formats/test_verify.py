@@ -528,6 +528,19 @@ def test_the_variables_of_a_saved_model_are_gone(tmp_path: Path) -> None:
     assert all(one.whole for one in verify(tmp_path))
 
 
+@pytest.mark.parametrize("form", ["", "saved_model.pb"])
+def test_every_part_of_a_saved_model_by_every_name(form: str, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(GOLDEN / "saved_model", model)
+    graph, variables = verify(model / form)
+    assert (graph.format, graph.whole, variables.whole) == ("saved_model", True, True)
+    poke(model / "variables" / "variables.data-00000-of-00001", 0, b"\xff")
+    assert [one.whole for one in verify(model / form)] == [True, False]
+    for change in (lambda data: data[:300], lambda data: data.replace(b"\n", b"\r\n"), lambda data: b""):
+        (model / "saved_model.pb").write_bytes(change((GOLDEN / "saved_model/saved_model.pb").read_bytes()))
+        assert [one.whole for one in verify(model / form)] == [False, False]
+
+
 def node_graph(change: Callable[[Any], None]) -> Any:
     meta = protos.MetaGraphDef()
     graph = meta.graph_def
