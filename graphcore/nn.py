@@ -60,6 +60,7 @@ from .ops.nn_loss import (
     zero_fraction,
 )
 from .ops.nn_norm import (
+    batch_norm_with_global_normalization,
     batch_normalization,
     fused_batch_norm,
     l2_normalize,
@@ -83,16 +84,17 @@ if not TYPE_CHECKING:
 
 
 __all__ = [
-    "atrous_conv2d", "avg_pool", "avg_pool2d", "avg_pool3d", "batch_normalization", "bias_add", "conv1d",
-    "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "convolution",
-    "crelu", "ctc_beam_search_decoder", "ctc_beam_search_decoder_v2", "ctc_greedy_decoder", "ctc_loss",
-    "depthwise_conv2d", "depthwise_conv2d_native", "dilation2d", "dropout", "elu", "erosion2d",
-    "fractional_avg_pool", "fractional_max_pool", "fused_batch_norm", "in_top_k", "l2_loss",
-    "l2_normalize", "leaky_relu", "local_response_normalization", "log_poisson_loss", "log_softmax",
-    "lrn", "max_pool", "max_pool2d", "max_pool3d", "max_pool_with_argmax", "moments", "pool",
-    "quantized_avg_pool", "quantized_conv2d", "quantized_max_pool", "quantized_relu_x", "relu", "relu6",
-    "relu_layer", "selu", "separable_conv2d", "sigmoid", "sigmoid_cross_entropy_with_logits", "softmax",
-    "softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits_v2", "softplus", "softsign",
+    "atrous_conv2d", "avg_pool", "avg_pool2d", "avg_pool3d", "batch_norm_with_global_normalization",
+    "batch_normalization", "bias_add", "conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose",
+    "conv3d", "conv3d_transpose", "convolution", "crelu", "ctc_beam_search_decoder",
+    "ctc_beam_search_decoder_v2", "ctc_greedy_decoder", "ctc_loss", "depthwise_conv2d",
+    "depthwise_conv2d_native", "dilation2d", "dropout", "elu", "erosion2d", "fractional_avg_pool",
+    "fractional_max_pool", "fused_batch_norm", "in_top_k", "l2_loss", "l2_normalize", "leaky_relu",
+    "local_response_normalization", "log_poisson_loss", "log_softmax", "lrn", "max_pool", "max_pool2d",
+    "max_pool3d", "max_pool_with_argmax", "moments", "pool", "quantized_avg_pool", "quantized_conv2d",
+    "quantized_max_pool", "quantized_relu_x", "relu", "relu6", "relu_layer", "selu", "separable_conv2d",
+    "sigmoid", "sigmoid_cross_entropy_with_logits", "softmax", "softmax_cross_entropy_with_logits",
+    "softmax_cross_entropy_with_logits_v2", "softplus", "softsign",
     "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k",
     "weighted_cross_entropy_with_logits", "xw_plus_b", "zero_fraction",
 ]  # fmt: skip

@@ -236,3 +236,75 @@ def _check_channels(channels: int, *, mean_needed: bool, **vectors: Array) -> No
         )
     if wrong:
         raise InvalidArgumentError("; ".join(wrong), channels=channels)
+
+
+def check_global_inputs(x: Array, **vectors: Array) -> None:
+    """Raises InvalidArgumentError unless x is 4-D and each vector has an element a channel."""
+    wrong = [] if x.ndim == 4 else [f"input must be 4-dimensional: {shape_text(x.shape)}"]
+    for name, vector in vectors.items():
+        if vector.ndim != 1:
+            wrong.append(f"{name} must be 1-dimensional: {shape_text(vector.shape)}")
+        elif x.ndim == 4 and vector.shape[0] != x.shape[3]:
+            wrong.append(f"{name} must have {x.shape[3]} elements, but has {vector.shape[0]}")
+    if wrong:
+        raise InvalidArgumentError("; ".join(wrong))
+
+
+def check_same_shape(x: Array, gradient: Array) -> None:
+    """Raises InvalidArgumentError unless the gradient is shaped like x."""
+    if x.shape != gradient.shape:
+        raise InvalidArgumentError(
+            f"out_backprop must be shaped like input: {shape_text(gradient.shape)} vs. {shape_text(x.shape)}"
+        )
+
+
+def batch_norm_with_global_normalization(
+    x: Array, mean: Array, variance: Array, beta: Array, gamma: Array | None, epsilon: float
+) -> Array:
+    """TensorFlow's BatchNormWithGlobalNormalization.
+
+    Args:
+        x: (batch, height, width, channels); half precision is computed in float32.
+        mean: (channels,), as are the rest.
+        variance: See there.
+        beta: Added.
+        gamma: Multiplied with, or None.
+        epsilon: Added to the variance.
+    """
+    scale = _inverse_deviation(variance, epsilon)
+    if gamma is not None:
+        scale = scale * widened(gamma)
+    return np.asarray((widened(x) - widened(mean)) * scale + widened(beta)).astype(x.dtype)
+
+
+def batch_norm_with_global_normalization_grad(
+    x: Array, mean: Array, variance: Array, gamma: Array | None, dy: Array, epsilon: float
+) -> tuple[Array, ...]:
+    """TensorFlow's BatchNormWithGlobalNormalizationGrad.
+
+    Args:
+        x: As given to `batch_norm_with_global_normalization`, and so are the next three.
+        mean: See there.
+        variance: See there.
+        gamma: See there.
+        dy: Gradient with respect to its output.
+        epsilon: As given there.
+
+    Returns:
+        The gradients of x, mean, variance, beta and gamma; zeros for a gamma that is None.
+    """
+    inverse, wide = _inverse_deviation(variance, epsilon), widened(dy)
+    scale = inverse if gamma is None else inverse * widened(gamma)
+    by_beta = wide.sum((0, 1, 2))
+    moved = (wide * (widened(x) - widened(mean))).sum((0, 1, 2))
+    by_gamma = np.zeros_like(by_beta) if gamma is None else moved * inverse
+    by_variance = moved * scale * inverse * inverse * inverse.dtype.type(-0.5)
+    results = wide * scale, -by_beta * scale, by_variance, by_beta, by_gamma
+    return tuple(np.asarray(array).astype(x.dtype, copy=False) for array in results)
+
+
+def _inverse_deviation(variance: Array, epsilon: float) -> Array:
+    wide = widened(variance)
+    kind = wide.dtype.type
+    inverse: Array = kind(1) / np.sqrt(wide + kind(epsilon))
+    return inverse

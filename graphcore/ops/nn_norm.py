@@ -9,11 +9,11 @@ import numpy as np
 
 from ..convert import constant, convert_to_tensor
 from ..default import name_scope
-from ..dtypes import bfloat16, float16, float32
+from ..dtypes import NUMBER, bfloat16, float16, float32
 from ..errors import InvalidValueError
 from ..kernels import normalization as kernels
 from ..op import GraphOp, op, raw_ops
-from ..shapes import Shape, merge, merge_dims, with_rank
+from ..shapes import Dim, Shape, merge, merge_dims, with_rank
 from . import rules
 from .array_shape import squeeze
 from .nn import channel_axis
@@ -255,6 +255,76 @@ def _(node: Any, dy: Any) -> Any:
     return raw_ops.LRNGrad(dy, node.inputs[0], node.outputs[0], **options)
 
 
+# Batch normalization with given statistics, of old graphs
+
+_GLOBAL = ("variance_epsilon: float", "scale_after_normalization: bool")
+
+
+@op(
+    "BatchNormWithGlobalNormalization",
+    "t: T, m: T, v: T, beta: T, gamma: T -> result: T",
+    *_GLOBAL,
+    T=NUMBER,
+)
+def batch_norm_with_global_normalization_op(
+    t: Any, m: Any, v: Any, beta: Any, gamma: Any, *, variance_epsilon: float, scale_after_normalization: bool
+) -> Any:
+    """(t - m) / sqrt(v + epsilon) * gamma + beta, gamma only if it is asked for."""
+    kernels.check_global_inputs(t, mean=m, var=v, beta=beta, gamma=gamma)
+    return kernels.batch_norm_with_global_normalization(
+        t, m, v, beta, gamma if scale_after_normalization else None, variance_epsilon
+    )
+
+
+@op(
+    "BatchNormWithGlobalNormalizationGrad",
+    "t: T, m: T, v: T, gamma: T, backprop: T -> dx: T, dm: T, dv: T, db: T, dg: T",
+    *_GLOBAL,
+    T=NUMBER,
+    undefined_grad="TensorFlow has none for the gradient of this op",
+)
+def batch_norm_with_global_normalization_grad(
+    t: Any,
+    m: Any,
+    v: Any,
+    gamma: Any,
+    backprop: Any,
+    *,
+    variance_epsilon: float,
+    scale_after_normalization: bool,
+) -> tuple[Any, ...]:
+    """The gradient of BatchNormWithGlobalNormalization; none for a gamma that is not used."""
+    kernels.check_global_inputs(t, mean=m, var=v, gamma=gamma)
+    kernels.check_same_shape(t, backprop)
+    return kernels.batch_norm_with_global_normalization_grad(
+        t, m, v, gamma if scale_after_normalization else None, backprop, variance_epsilon
+    )
+
+
+def _global_shape(node: Any, vectors: tuple[int, ...]) -> tuple[tuple[Dim, ...], Dim]:
+    shape = with_rank(node.shape(0), 4)
+    size = shape[3]
+    for index in vectors:
+        size = merge_dims(size, with_rank(node.shape(index), 1)[0])
+    return (*shape[:3], size), size
+
+
+batch_norm_with_global_normalization_op.shape(lambda node: _global_shape(node, (1, 2, 3, 4))[0])
+
+
+@batch_norm_with_global_normalization_grad.shape
+def _(node: Any) -> list[Shape]:
+    shape, size = _global_shape(node, (1, 2, 3))
+    return [merge(shape, node.shape(4)), *[(size,)] * 4]
+
+
+@batch_norm_with_global_normalization_op.grad
+def _(node: Any, dy: Any) -> Any:
+    t, m, v, _, gamma = node.inputs
+    options = {key: node.attr(key) for key in ("variance_epsilon", "scale_after_normalization")}
+    return list(batch_norm_with_global_normalization_grad(t, m, v, gamma, dy, **options))
+
+
 # TensorFlow's Python functions
 
 local_response_normalization: Callable[..., Any] = lrn
@@ -368,3 +438,43 @@ def fused_batch_norm(
         name=name,
     )
     return result.y, result.batch_mean, result.batch_variance
+
+
+def batch_norm_with_global_normalization(
+    t: Any = None,
+    m: Any = None,
+    v: Any = None,
+    beta: Any = None,
+    gamma: Any = None,
+    variance_epsilon: float | None = None,
+    scale_after_normalization: bool | None = None,
+    name: str | None = None,
+    input: Any = None,
+    mean: Any = None,
+    variance: Any = None,
+) -> Any:
+    """`tf.nn.batch_norm_with_global_normalization`: as `batch_normalization`, of (N, H, W, channels).
+
+    Args:
+        t: (batch, height, width, channels).
+        m: Means, (channels,).
+        v: Variances, (channels,).
+        beta: Added, (channels,).
+        gamma: Multiplied with, if `scale_after_normalization`, (channels,).
+        variance_epsilon: Added to the variances.
+        scale_after_normalization: Whether gamma counts.
+        name: Name scope of the operations.
+        input: Later name of `t`.
+        mean: Later name of `m`.
+        variance: Later name of `v`.
+
+    Raises:
+        ValueError: An argument is given by both its names.
+    """
+    pairs = (("input", input, "t", t), ("mean", mean, "m", m), ("variance", variance, "v", v))
+    for new, value, old, old_value in pairs:
+        if value is not None and old_value is not None:
+            raise InvalidValueError(f"Cannot specify both '{old}' and '{new}'")
+    t, m, v = (value if old_value is None else old_value for _, value, _, old_value in pairs)
+    scale = gamma if scale_after_normalization else None
+    return batch_normalization(t, m, v, beta, scale, variance_epsilon, name)

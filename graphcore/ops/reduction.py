@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..convert import convert_to_tensor
-from ..dtypes import FLOATING, INDEX, NUMBER, int32, int64
+from ..dtypes import FLOATING, INDEX, NUMBER, REAL, int32, int64
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import GraphOp, op, raw_ops
-from ..shapes import Shape, reduce
+from ..shapes import Shape, reduce, with_rank, with_rank_at_least
 from . import rules
 
 _ARGS = "input: {0}, reduction_indices: Tidx -> output: {0}"
@@ -326,6 +326,43 @@ def l2_loss(t: Any) -> Any:
 
 l2_loss.shape(rules.scalar)
 l2_loss.grad(lambda node, dy: node.inputs[0] * dy)
+
+
+@op("NthElement", "input: T, n: int32 -> values: T", "reverse: bool = false", T=REAL)
+def nth_element(input: Any, n: Any, *, reverse: bool) -> Any:
+    """The element of the last dimension that would be number n in order, falling if `reverse`."""
+    if np.ndim(n):
+        raise InvalidArgumentError(f"N must be scalar, got shape {list(np.shape(n))}")
+    if n < 0:
+        raise InvalidArgumentError(f"Need n >= 0, got {n}")
+    if not input.ndim:
+        raise InvalidArgumentError("Input must be >= 1-D, got shape []")
+    if input.shape[-1] <= n:
+        raise InvalidArgumentError(
+            f"Input must have at least n+1 columns, but n is {n} and its shape {list(input.shape)}"
+        )
+    place = input.shape[-1] - int(n) - 1 if reverse else int(n)
+    return np.partition(input, place)[..., place]
+
+
+@nth_element.shape
+def _(node: Any) -> Shape:
+    shape, n = with_rank_at_least(node.shape(0), 1), node.value(1)
+    with_rank(node.shape(1), 0)
+    if shape is None:
+        return None
+    if n is not None and shape[-1] is not None and shape[-1] <= n:
+        raise InvalidValueError(f"Input must have last dimension > n = {n} but is {shape[-1]}")
+    return shape[:-1]
+
+
+@nth_element.grad
+def _(node: Any, dy: Any) -> Any:
+    """Shared out among the elements that are equal to the one chosen."""
+    equal = raw_ops.Equal(raw_ops.ExpandDims(node.outputs[0], -1), node.inputs[0])
+    indicators = raw_ops.Cast(equal, DstT=dy.dtype.base_dtype)
+    selected = raw_ops.ExpandDims(raw_ops.Sum(indicators, -1), -1)
+    return [raw_ops.RealDiv(indicators, selected) * raw_ops.ExpandDims(dy, -1), None]
 
 
 # TensorFlow's Python functions

@@ -182,3 +182,58 @@ CASES += [
         atol=1e-5,
     ),
 ]
+
+
+def globally(scaled):
+    def expect(x, mean, variance, beta, gamma):
+        y = (x.astype(np.float64) - mean) / np.sqrt(variance + np.float64(0.01))
+        return y * (gamma if scaled else 1) + beta
+
+    return expect
+
+
+def globally_grad(scaled):
+    def expect(x, mean, variance, gamma, dy):
+        deviation = np.sqrt(variance + np.float64(0.01))
+        scale = (gamma if scaled else 1) / deviation
+        moved = (dy * (x.astype(np.float64) - mean)).sum((0, 1, 2))
+        by_beta = dy.astype(np.float64).sum((0, 1, 2))
+        by_gamma = moved / deviation if scaled else np.zeros(3)
+        return dy * scale, -by_beta * scale, -0.5 * moved * scale / deviation**2, by_beta, by_gamma
+
+    return expect
+
+
+OLD = "TensorFlow refuses it in graphs of our version"
+for scaled in (True, False):
+    options = {
+        "variance_epsilon": 0.01,
+        "scale_after_normalization": scaled,
+        "note": str(scaled),
+        "oracle": OLD,
+        "rtol": 1e-5,
+        "atol": 1e-5,
+    }
+    CASES += [
+        case(
+            "BatchNormWithGlobalNormalization",
+            X,
+            MEAN,
+            VARIANCE,
+            OFFSET,
+            SCALE,
+            expect=globally(scaled),
+            second="TensorFlow has none",
+            **options,
+        ),
+        case(
+            "BatchNormWithGlobalNormalizationGrad",
+            X,
+            MEAN,
+            VARIANCE,
+            SCALE,
+            DY,
+            expect=globally_grad(scaled),
+            **options,
+        ),
+    ]

@@ -135,3 +135,26 @@ CASES += [
     case("L2Loss", X, expect=lambda t: np.sum(t * t) / 2, rtol=1e-5),
     case("L2Loss", np.zeros((0, 2), np.float32), expect=np.float32(0), grad="empty"),
 ]
+NTH = floats(3, 2, 7)
+for reverse in (False, True):
+    options = {"reverse": reverse, "note": str(reverse)}
+    CASES += [
+        case(
+            "NthElement",
+            x,
+            np.int32(2),
+            expect=lambda x, n, reverse=reverse: np.sort(x)[..., -1 - n if reverse else n],
+            **options,
+        )
+        for x in (NTH, ints(4, 9))
+    ]
+CASES.append(
+    case(
+        "NthElement",
+        np.zeros((0, 3), np.float32),
+        np.int32(1),
+        expect=np.zeros(0),
+        grad="empty",
+        note="empty",
+    )
+)
