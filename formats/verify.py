@@ -293,7 +293,8 @@ def check_entries(found: Verification, open_it: Any, open_damaged: Any = None) -
     found.store = store
     if found.format in WITHOUT_CHECKSUMS:
         found.notes.append(
-            f"A {found.format} has no checksums of its tensors: lengths and structure were checked."
+            f"This kind of file ({found.format}) has no checksums of its tensors: lengths and structure were "
+            "checked."
         )
     for name in store:
         try:
