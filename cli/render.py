@@ -1,7 +1,7 @@
 """What commands show: tables and facts on stdout, messages and progress on stderr, JSON documents.
 
-On a terminal tables are drawn by rich; in a pipe they are plain aligned text, and rich is not
-imported. Nothing else in the package prints.
+On a terminal tables are drawn by rich; in a pipe, and where they are long, they are plain aligned text,
+and rich is not imported. Nothing else in the package prints.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ from .options import settings
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+_DRAWN = 1000
+"""Rows up to which rich draws a table, at three a millisecond."""
 
 
 def on_terminal() -> bool:
@@ -66,7 +70,7 @@ def table(
     """
     cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
     numbers = set(right)
-    if sys.stderr.isatty() if err else on_terminal():
+    if len(cells) <= _DRAWN and (sys.stderr.isatty() if err else on_terminal()):
         _rich_table(title, columns, cells, numbers, err)
         return
     widths = [max([len(head), *(len(row[i]) for row in cells)]) for i, head in enumerate(columns)]

@@ -85,3 +85,12 @@ def test_sizes(number: int, text: str) -> None:
 
 def test_one_and_many() -> None:
     assert [render.counted(number, "node") for number in (0, 1, 1234)] == ["0 nodes", "1 node", "1,234 nodes"]
+
+
+def test_long_tables_are_plain_on_a_terminal_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(render, "on_terminal", lambda: True)
+    monkeypatch.setattr(render, "_rich_table", lambda *_: pytest.fail("drawn"))
+    render.table("Many", ["number"], [[number] for number in range(1001)])
+    assert capsys.readouterr().out.endswith("  1000\n")
