@@ -46,7 +46,7 @@ _FIELDS = {
 _KIND_OF_FIELD = {field: kind for kind, fields in _FIELDS.items() for field in fields}
 _TAGS = frozenset(b"\x0a\x12\x1a\x22\x2a\x32\x3a")
 """What a top-level field that has a length begins with: fields 1 to 7."""
-_SHORT = 8
+_SHORT = 64
 """Bytes that a top-level field is taken to have lost, at most."""
 _MANY = 1000
 """So many line feeds do not all lack a carriage return by chance: in graphs one in 100 to 1000 has it."""
@@ -288,7 +288,10 @@ def _where_it_breaks(data: bytes) -> str:
 def _text_mode(data: bytes) -> str:
     """What to add to an error of a graph that went through a transfer as text."""
     feeds = data.count(b"\n")
-    if not feeds or b"\r\n" in data or not (feeds >= _MANY or _fields_are_short(data)):
+    inside = 0
+    if data[:1] == b"\x08":  # the one long field of a SavedModel is its graph, after two numbers
+        inside = _varint(data, _varint(data, 1)[1] + 1)[1]
+    if not feeds or b"\r\n" in data or not (feeds >= _MANY or _fields_are_short(data[inside:])):
         return sniff.text_mode_damage(data)
     return (
         f" It looks as if it was transferred as text (none of its {feeds} line feeds follows a carriage "

@@ -56,6 +56,11 @@ def causes_of(path: str, expected: int | None = None, lost_inside: bool = False)
     text = _as_text(path, size, expected)
     if text:
         return [f"{path}:{text}"]
+    if expected is not None and size > expected:
+        return [
+            f"{path} has {size - expected} bytes more than the {expected} it should have: what lies behind "
+            "them is not where it should be, unless they are at the end."
+        ]
     if expected is None and size and size % 4096 == 0:
         return [
             f"{path} has {size} bytes, a multiple of {_round(size)}: it may be cut off (an interrupted "

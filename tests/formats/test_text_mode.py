@@ -172,6 +172,17 @@ def test_graphs(how: Change, count: int, name: str, tmp_path: Path) -> None:
     assert "transferred as text" in said
 
 
+def test_a_small_saved_model(tmp_path: Path) -> None:
+    model = protos.SavedModel(saved_model_schema_version=1)
+    meta = model.meta_graphs.add()
+    meta.meta_info_def.tags.append("serve")
+    meta.graph_def.MergeFromString(graph(3))
+    meta.signature_def["s"].method_name = "m\n"
+    (tmp_path / "saved_model.pb").write_bytes(protos.encode(model))
+    change(tmp_path / "saved_model.pb", to_unix)
+    assert "transferred as text" in told(tmp_path / "saved_model.pb")
+
+
 @pytest.mark.parametrize("cut", [1, 3, 30])
 def test_a_graph_that_was_cut_off_is_no_text(cut: int, tmp_path: Path) -> None:
     (tmp_path / "g.pb").write_bytes(graph(3).replace(b"\r\n", b"xx")[:-cut])
