@@ -82,6 +82,8 @@ def command(
     given = matching.rename(registry.open_store(models.store_path(store)), maps)
     found = matching.match(wanted, given, cast=cast, ema=ema)
     report = report_of(found, given, store)
+    if ema and not report.averaged:
+        render.message(f"{store} has no moving averages (x/ExponentialMovingAverage) of these variables.")
     if dry_run:
         _show(report, None, as_json)
         if _problem(report, partial):  # what it is stands in the report

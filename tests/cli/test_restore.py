@@ -212,6 +212,11 @@ def test_ema_takes_the_averages_where_there_are_any(model: str, sgtool: Tool) ->
     np.testing.assert_array_equal(got["net/w"], averages["net/w/ExponentialMovingAverage"])
     np.testing.assert_array_equal(got["net/b"], VALUES["net/b"])
     assert sgtool("restore", model, "w.h5", "-o", "r2").code == 5  # without it the averages are unused
+    plain = sgtool("restore", model, store("plain.h5", VALUES), "-o", "r3", "--ema")
+    assert (plain.code, plain.err) == (
+        0,
+        "plain.h5 has no moving averages (x/ExponentialMovingAverage) of these variables.\n",
+    )
 
 
 def test_a_resource_variable_of_another_shape_is_an_error(tmp_path: Path, sgtool: Tool) -> None:
