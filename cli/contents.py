@@ -144,6 +144,7 @@ def _tensor_cells(row: dict[str, Any]) -> list[str]:
 def _input_mark(row: dict[str, Any]) -> str:
     marks = ["optional" if row.get("optional") else "", "label" if row.get("label") else ""]
     marks.append("no output needs it" if row.get("needed") is False else "")
+    marks.append("in place of what the graph computes" if row.get("inner") else "")
     return ", ".join(filter(None, marks))
 
 

@@ -59,7 +59,8 @@ class GraphFacts:
         nodes: Number of nodes.
         inputs: Placeholders that something but a saver consumes, as `{"name", "dtype", "shape"}`; with
             `"optional": True` where there is a default, `"needed": False` where no output needs it,
-            `"label": True` where results are only compared with it.
+            `"label": True` where results are only compared with it; then what else is fed, with `"inner":
+            True`: what signatures name as inputs, what results need of iterators, queues and readers.
         outputs: Tensors that the file calls results, then those that look like it (`graph_results.py`),
             the likeliest first, as inputs, with `"role"`: `named`, `result`, `loss` or `other`, and
             `"needs"`: the names of the inputs it depends on.
@@ -82,6 +83,7 @@ def graph_facts(
     op_defs: Mapping[str, Any] | None = None,
     saver_nodes: Iterable[str] = (),
     results: Iterable[str] = (),
+    given: Iterable[str] = (),
 ) -> GraphFacts:
     """The facts about a GraphDef.
 
@@ -90,6 +92,7 @@ def graph_facts(
         op_defs: OpDefs by op name, as far as the file has them.
         saver_nodes: Nodes that are known to belong to a saver, besides those that look so.
         results: Tensors that the file calls results (in signatures); those that do not exist are left out.
+        given: Tensors that the file calls inputs, likewise.
     """
     op_defs = op_defs or {}
     nodes = list(graph_def.node)
@@ -111,7 +114,7 @@ def graph_facts(
     for name, op, _, node in described:
         if op in PLACEHOLDER_OPS and name in consumed and name not in auxiliary:
             facts.inputs.append(_input(node, producer))
-    facts.outputs = _named_results(results, nodes, op_defs)
+    facts.outputs = [row | {"role": "named"} for row in _rows_named(results, nodes, op_defs)]
     told = {row["name"] for row in facts.outputs}
     found = find_results(described, auxiliary, facts.variables)
     guessed = [
@@ -128,6 +131,12 @@ def graph_facts(
         if row["name"].removesuffix(":0") in found.labels:
             row["label"] = True
     _connect(described, facts)
+    fed = {row["name"] for row in facts.inputs}
+    inner = _rows_named(given, nodes, op_defs)
+    inner += [output_rows(node, op_defs.get(node.op))[output] for node, output in found.inner]
+    facts.inputs += list(
+        {row["name"]: row | {"inner": True} for row in inner if row["name"] not in fed}.values()
+    )
     facts.devices = dict(Counter(node.device for node in nodes if node.device).most_common())
     facts.constants = _constants(node for _, op, _, node in described if op == "Const")
     return facts
@@ -232,10 +241,11 @@ def _input(node: Any, producer: int) -> dict[str, Any]:
     return {"name": f"{node.name}:0", "dtype": dtype_name(number), "shape": shape, **optional}
 
 
-def _named_results(
-    results: Iterable[str], nodes: Iterable[Any], op_defs: Mapping[str, Any]
+def _rows_named(
+    names: Iterable[str], nodes: Iterable[Any], op_defs: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    wanted = list(dict.fromkeys(results))
+    """The rows of the tensors of these names that exist, in the order of the names."""
+    wanted = list(dict.fromkeys(names))
     heads = {name.rpartition(":")[0] for name in wanted}
     rows = {
         row["name"]: row
@@ -243,7 +253,7 @@ def _named_results(
         if node.name in heads
         for row in output_rows(node, op_defs.get(node.op))
     }
-    return [rows[name] | {"role": "named"} for name in wanted if name in rows]
+    return [rows[name] for name in wanted if name in rows]
 
 
 def _other_ends(

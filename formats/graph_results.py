@@ -87,10 +87,12 @@ class Results:
     Attributes:
         tensors: (NodeDef, output index or None for all outputs, role), the likeliest first.
         labels: Names of the placeholders that only results are compared with.
+        inner: (NodeDef, output index) of what results need of iterators, queues and readers: it can be fed.
     """
 
     tensors: list[tuple[Any, int | None, str]] = field(default_factory=list)
     labels: set[str] = field(default_factory=set)
+    inner: list[tuple[Any, int]] = field(default_factory=list)
 
 
 @lru_cache(4096)  # of the few ops that the many nodes of a graph have
@@ -149,13 +151,14 @@ class _Search:
             )
         self._final: dict[tuple[int, int | None], bool] = {}
         self._level = 0
+        self.bit_of: dict[tuple[int, int], int] = {}
         self._depend()
 
     # ---- what depends on what ------------------------------------------------------------------
 
     def _depend(self) -> None:
         """For each node the sources it depends on, as bits; bit 0 are the variables."""
-        bit_of: dict[tuple[int, int], int] = {}
+        bit_of = self.bit_of
         is_source = [_is(_SOURCE, op) for _, op, _, _ in self.described]
         for number, source in enumerate(is_source):
             if source:
@@ -365,9 +368,18 @@ class _Search:
         roles = {key: self._role(key[0], learned) for key in useful}
         ranks = {RESULT: 0, LOSS: 1, OTHER: 2}
         useful.sort(key=lambda key: (ranks[roles[key]], _is_default_name(*self.described[key[0]][:2])))
+        needed = 0
+        for key in useful:
+            needed |= self.deps[key[0]] if roles[key] != OTHER else 0
+        inner = [
+            (self.described[number][3], output)
+            for (number, output), bit in self.bit_of.items()
+            if bit & needed and self.described[number][1] not in PLACEHOLDER_OPS
+        ]
         return Results(
             [(self.described[number][3], output, roles[number, output]) for number, output in useful],
             self.label_names,
+            inner,
         )
 
     def _is_fed(self, number: int) -> bool:

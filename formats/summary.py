@@ -284,7 +284,13 @@ def _of_graph(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None
     op_defs = (
         {op.name: op for op in meta_graph.meta_info_def.stripped_op_list.op} if meta_graph is not None else {}
     )
-    facts = graph_facts(graph_def, op_defs, _saver_nodes(meta_graph), _results(meta_graph))
+    facts = graph_facts(
+        graph_def,
+        op_defs,
+        _saver_nodes(meta_graph),
+        _results(meta_graph),
+        _signature_tensors(meta_graph, "inputs"),
+    )
     rows = variable_rows(facts, graph_def, meta_graph, store)
     summary: Summary = {"producer": _producer(graph_def, meta_graph, store), "variables": rows}
     summary |= {"inputs": facts.inputs, "outputs": facts.outputs}
@@ -329,15 +335,23 @@ def _saver_nodes(meta_graph: Any) -> list[str]:
 
 
 def _results(meta_graph: Any) -> list[str]:
-    """The tensors that signatures (what is served by default first) and the collection `outputs` name."""
+    """The tensors that the collection `outputs`, then signatures (what is served by default first) name."""
     if meta_graph is None:
         return []
-    names: list[Any] = []
+    names: list[str] = []
     if "outputs" in meta_graph.collection_def:
         names += meta_graph.collection_def["outputs"].node_list.value
+    return names + _signature_tensors(meta_graph, "outputs")
+
+
+def _signature_tensors(meta_graph: Any, side: str) -> list[str]:
+    """The tensors that signatures name on a side, `inputs` or `outputs`."""
+    if meta_graph is None:
+        return []
+    names: list[str] = []
     signatures = session_bundle.signature_defs(meta_graph).items()
     for _, signature in sorted(signatures, key=lambda pair: (pair[0] != _DEFAULT_SIGNATURE, pair[0])):
-        infos = [_tensor_info(one)["name"] for _, one in sorted(signature.outputs.items())]
+        infos = [_tensor_info(one)["name"] for _, one in sorted(getattr(signature, side).items())]
         names += [name for info in infos for name in ([info] if isinstance(info, str) else info)]
     return names
 

@@ -67,15 +67,16 @@ def command(
     "producer": {"graph", "tensorflow", "checkpoint", "made_by"}, "min_consumer", "checkpoints":
     [{"prefix", "step", "in_state", "latest"}], "variables": [{"name", "dtype", "shape", "bytes",
     "trainable", "saved", "key", "parts", "slot_of", "variable"}], "inputs": [{"name", "dtype", "shape",
-    "optional", "needed", "label"}], "outputs": [{"name", "dtype", "shape", "role", "needs"}],
+    "optional", "needed", "label", "inner"}], "outputs": [{"name", "dtype", "shape", "role", "needs"}],
     "signatures", "collections", "assets", "saver", "ops", "unimplemented_ops", "unlisted_ops",
     "unlisted_attributes", "unknown_ops", "unknown_attributes", "devices", "functions", "function_ops",
     "nodes", "constants", "about", "skipped", "damaged", "parameters", "bytes"}; keys that do not apply
     are absent, an unknown dimension is null.
     "slot_of" is null for a count that belongs to no variable; "role" is "named" (by the file), "result",
-    "loss" or "other". --tensors, --graph, --values and --stats add "tensors", "graph", "values" (with
-    "value_types": {name: {"dtype", "shape"}}) and "stats": {name: {"size", "min", "max", "mean", "std",
-    "zeros", "nan", "inf"}}, of complex numbers those of the absolute values, or {"damaged": why}.
+    "loss" or "other"; an "inner" input is fed in place of what the graph computes or reads. --tensors,
+    --graph, --values and --stats add "tensors", "graph", "values" (with "value_types": {name: {"dtype",
+    "shape"}}) and "stats": {name: {"size", "min", "max", "mean", "std", "zeros", "nan", "inf"}}, of
+    complex numbers those of the absolute values, or {"damaged": why}.
 
     What is damaged is told beside what is not, and the exit code is 4.
     """

@@ -55,6 +55,30 @@ def test_a_placeholder_that_weights_come_after_is_no_label() -> None:
     assert outputs(*lines, "loss = Sub(y, t)") == [("y:0", "result"), ("loss:0", "loss")]
 
 
+def test_what_iterators_and_queues_give_can_be_fed() -> None:
+    lines = (
+        "it = IteratorV2()",
+        "next = IteratorGetNext(it)",
+        "aside = QueueDequeueV2(it)",
+        "w = VariableV2()",
+        "y = MatMul(next:1, w)",
+        "t = Floor(aside)",
+    )
+    made = graph(*lines)
+    made.node[1].attr["output_types"].list.type.extend([3, 1])
+    made.node[2].attr["component_types"].list.type.append(1)
+    assert graph_facts(made).inputs == [{"name": "next:1", "dtype": "float32", "shape": None, "inner": True}]
+
+
+def test_what_a_signature_feeds_is_an_input() -> None:
+    found = graph_facts(graph(*MODEL, "y = Relu(logits)"), given=["logits:0", "x:0", "gone:0"])
+    assert [(row["name"], row.get("inner", False)) for row in found.inputs] == [
+        ("x:0", False),
+        ("logits:0", True),
+    ]
+    assert found.outputs[0]["needs"] == ["x:0"]
+
+
 @pytest.mark.parametrize(
     "lines",
     [
