@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array
+from .resize import checked_size, neighbours
 
 F = np.float32
 
@@ -199,3 +200,45 @@ def dequantize_v2(x: Array, low: Any, high: Any, mode: str) -> Array:
     scale = high / F(highest) if lowest == 0 else max(low / F(lowest), high / F(highest))
     scaled: Array = x.astype(F) * scale
     return scaled
+
+
+def resize_bilinear(x: Array, size: Any, *, align_corners: bool, half_pixel_centers: bool) -> Array:
+    """TensorFlow's QuantizedResizeBilinear: bilinear on the integers, in fixed-point numbers.
+
+    Args:
+        x: (batch, height, width, channels); uint8 with 7 bits after the point; int32 with 30, rounded to
+            single precision first; or float32.
+        size: New height and width.
+        align_corners: See `resize`.
+        half_pixel_centers: See there.
+
+    Returns:
+        An array of shape (batch, *size, channels) and x's dtype.
+
+    Raises:
+        InvalidArgumentError: x is not 4-D or empty, or size is not two positive numbers.
+    """
+    height, width = checked_size(x, size, align_corners, half_pixel_centers)
+    if (height, width) == x.shape[1:3]:
+        return x.copy()
+    rows = neighbours(x.shape[1], height, align_corners, half_pixel_centers)
+    columns = neighbours(x.shape[2], width, align_corners, half_pixel_centers)
+    if x.dtype.kind == "f":
+        left, right = x[:, :, columns[0]], x[:, :, columns[1]]
+        across = left + (right - left) * columns[2][:, None]
+        top = across[:, rows[0]]
+        return np.asarray(top + (across[:, rows[1]] - top) * rows[2][:, None, None])
+    one = 1 << (7 if x.dtype == np.uint8 else 30)
+    share_x, share_y = ((share * F(one)).astype(np.int64) for share in (columns[2], rows[2]))
+    wide = x.astype(F).astype(np.int64)
+    left = wide[:, :, columns[0]]
+    across = left * one + (wide[:, :, columns[1]] - left) * share_x[:, None]
+    top = across[:, rows[0]]
+    out = top + _truncated(across[:, rows[1]] - top, one) * share_y[:, None, None]
+    return _truncated(out + one // 2, one).astype(x.dtype)
+
+
+def _truncated(x: Array, divisor: int) -> Array:
+    """The quotient, towards 0 as in C."""
+    quotient: Array = np.sign(x) * (np.abs(x) // divisor)
+    return quotient

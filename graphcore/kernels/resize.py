@@ -38,7 +38,7 @@ def resize_bilinear(
     Raises:
         InvalidArgumentError: images is not 4-D or empty, or size is not two positive numbers.
     """
-    height, width = _checked(images, size, align_corners, half_pixel_centers)
+    height, width = checked_size(images, size, align_corners, half_pixel_centers)
     rows = neighbours(images.shape[1], height, align_corners, half_pixel_centers)
     columns = neighbours(images.shape[2], width, align_corners, half_pixel_centers)
     wide = images.astype(np.float32, copy=False)
@@ -71,7 +71,7 @@ def resize_bilinear_grad(
     """
     if grads.ndim != 4:
         raise InvalidArgumentError("input_grad must be 4-dimensional", shape=list(grads.shape))
-    _checked(original_image, grads.shape[1:3], align_corners, half_pixel_centers)
+    checked_size(original_image, grads.shape[1:3], align_corners, half_pixel_centers)
     weights = []
     for axis in (1, 2):
         size, out = original_image.shape[axis], grads.shape[axis]
@@ -104,7 +104,7 @@ def resize_nearest_neighbor(
     Raises:
         InvalidArgumentError: See `resize_bilinear`.
     """
-    height, width = _checked(images, size, align_corners, half_pixel_centers)
+    height, width = checked_size(images, size, align_corners, half_pixel_centers)
     rows = _nearest(images.shape[1], height, align_corners, half_pixel_centers)
     columns = _nearest(images.shape[2], width, align_corners, half_pixel_centers)
     return np.ascontiguousarray(images[:, rows][:, :, columns])
@@ -131,7 +131,7 @@ def resize_nearest_neighbor_grad(
     Raises:
         InvalidArgumentError: grads is not 4-D, or size is not two positive numbers.
     """
-    height, width = _checked(grads, size, align_corners, half_pixel_centers)
+    height, width = checked_size(grads, size, align_corners, half_pixel_centers)
     weights = []
     for axis, original in ((1, height), (2, width)):
         places = _nearest(original, grads.shape[axis], align_corners, half_pixel_centers)
@@ -177,9 +177,14 @@ def _nearest(size: int, out: int, align_corners: bool, half_pixel_centers: bool)
     return np.clip(np.floor(place).astype(np.int64), 0, size - 1)
 
 
-def _checked(
+def checked_size(
     images: Array, size: Sequence[int] | Array, align_corners: bool, half_pixel_centers: bool
 ) -> tuple[int, int]:
+    """The new height and width as ints.
+
+    Raises:
+        InvalidArgumentError: The images or the size cannot be, with TensorFlow's texts.
+    """
     shape = shape_text(images.shape)
     if images.ndim != 4:
         raise InvalidArgumentError(f"input must be 4-dimensional{shape}", shape=list(images.shape))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import ANY, INDEX, QUANTIZED, int32, qint32, quint8
+from ..dtypes import ANY, INDEX, QUANTIZED, float32, int32, qint32, quint8
 from ..errors import InvalidArgumentError, UnimplementedError
 from ..kernels import convolution, pooling, quantization as kernels
 from ..kernels.arrays import shape_text
@@ -646,6 +646,39 @@ def _avg_pool(
 
 quantized_max_pool = _pool("QuantizedMaxPool", _max_pool)
 quantized_avg_pool = _pool("QuantizedAvgPool", _avg_pool)
+
+
+# Resizing
+
+
+@op(
+    "QuantizedResizeBilinear",
+    "images: T, size: int32, min: float32, max: float32 -> "
+    "resized_images: T, out_min: float32, out_max: float32",
+    "align_corners: bool = false",
+    "half_pixel_centers: bool = false",
+    T=(quint8, qint32, float32),
+    no_grad=_NONE,
+)
+def quantized_resize_bilinear(
+    images: Any, size: Any, min: Any, max: Any, *, align_corners: bool, half_pixel_centers: bool
+) -> tuple[Any, ...]:
+    """Bilinear resizing, the range as it is."""
+    ends = _scalar(min, "min"), _scalar(max, "max")
+    resized = kernels.resize_bilinear(
+        images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers
+    )
+    return _result(resized, *ends)
+
+
+def _resize_shape(node: Any) -> Shape:
+    x, size = with_rank(node.shape(0), 4), node.value(1)
+    merge(node.shape(1), (2,))
+    height, width = (None, None) if size is None else size.tolist()
+    return (x[0], height, width, x[3])
+
+
+quantized_resize_bilinear.shape(_ranged(_resize_shape, (2, 3)))
 
 
 # Normalization

@@ -477,3 +477,65 @@ CASES += [
         note="given",
     ),
 ]
+
+
+def resized(align, half):
+    """Bilinear in fixed-point numbers: 7 bits after the point for 8-bit integers, 30 for 32-bit ones."""
+
+    def weights(size, out):
+        place = np.arange(out, dtype=np.float32)
+        scale = np.float32((size - 1) / (out - 1)) if align else np.float32(size / out)
+        place = (place + np.float32(0.5)) * scale - np.float32(0.5) if half else place * scale
+        low = np.maximum(np.floor(place).astype(int), 0)
+        high = np.minimum(np.ceil(place).astype(int), size - 1)
+        return zip(low, high, place - np.floor(place), strict=True)
+
+    def expect(x, size, low, high):
+        one = 2**7 if x.dtype == np.uint8 else 2**30
+        out = np.zeros((x.shape[0], *size, x.shape[3]), x.dtype)
+        for i, (top, bottom, down) in enumerate(weights(x.shape[1], size[0])):
+            for j, (left, right, across) in enumerate(weights(x.shape[2], size[1])):
+                for b, c in np.ndindex(x.shape[0], x.shape[3]):
+                    p, q, r, s = (np.float32(x[b, y, z, c]) for y in (top, bottom) for z in (left, right))
+                    if x.dtype.kind == "f":
+                        upper, lower = p + (q - p) * across, r + (s - r) * across
+                        out[b, i, j, c] = upper + (lower - upper) * down
+                        continue
+                    p, q, r, s = map(int, (p, q, r, s))
+                    share = int(across * np.float32(one))
+                    upper, lower = p * one + (q - p) * share, r * one + (s - r) * share
+                    step = abs(lower - upper) // one * (1 if lower > upper else -1)
+                    whole = upper + step * int(down * np.float32(one)) + one // 2
+                    out[b, i, j, c] = abs(whole) // one * (1 if whole > 0 else -1)
+        return out, low, high
+
+    return expect
+
+
+for align, half in ((False, False), (True, False), (False, True)):
+    flags = {"align_corners": align, "half_pixel_centers": half}
+    for images in (numbers("quint8", 2, 4, 3, 2), numbers("qint32", 1, 4, 3, 2), floats(1, 4, 3, 2)):
+        CASES.append(
+            case(
+                "QuantizedResizeBilinear",
+                images,
+                np.array([5, 7], np.int32),
+                LOW,
+                HIGH,
+                expect=resized(align, half),
+                note=f"{align}_{half}",
+                **flags,
+                **SINGLE,
+            )
+        )
+CASES.append(
+    case(
+        "QuantizedResizeBilinear",
+        numbers("quint8", 1, 2, 3, 1),
+        np.array([2, 3], np.int32),
+        LOW,
+        HIGH,
+        expect=lambda x, _, *ends: (x, *ends),
+        note="as_it_is",
+    )
+)
