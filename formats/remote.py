@@ -106,19 +106,13 @@ def read(url: str, start: int | None = None, stop: int | None = None) -> bytes:
     """
     if start is not None and stop is not None and stop <= start:
         return b""
-    if _memory.get() is not None and not (start or 0) < 0:
-        if _is_small(url):
+    memory = _memory.get()
+    if memory is not None:
+        if size(url) <= _SMALL or ("whole", url) in memory:
             return _once(("whole", url), lambda: _read(url, None, None))[start:stop]
         if start is not None and stop is not None and stop - start <= _SMALL:
             return _once(("piece", url, start, stop), lambda: _read(url, start, stop))
     return _read(url, start, stop)
-
-
-def _is_small(url: str) -> bool:
-    try:
-        return size(url) <= _SMALL
-    except UnimplementedError:  # a server that does not say
-        return False
 
 
 def _read(url: str, start: int | None, stop: int | None) -> bytes:
@@ -139,8 +133,8 @@ def _size(url: str) -> int:
     with _errors(url, "read"):
         system, path = _open(url)
         found = system.size(path)
-    if found is None:
-        raise UnimplementedError(f"{url} does not say its size, so parts of it cannot be read.", path=url)
+    if found is None:  # a server that does not say: there is no way but to read it
+        return len(_once(("whole", url), lambda: _read(url, None, None)))
     return int(found)
 
 
