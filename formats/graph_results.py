@@ -125,7 +125,7 @@ class _Search:
         self.inputs: list[list[tuple[int, int]]] = []  # (node, output) of each data input
         self.consumers: list[list[tuple[int, int, int]]] = [[] for _ in described]  # (node, output, position)
         for number, (_, _, inputs, _) in enumerate(described):
-            own = []
+            own: list[tuple[int, int]] = []
             for one in inputs:
                 if one[:1] == "^":
                     break
@@ -179,8 +179,8 @@ class _Search:
             changed = False
             for number in rest:
                 bits = deps[number]
-                for source, output in self.inputs[number]:
-                    bits |= bit_of[source, output] if is_source[source] else deps[source]
+                for at, output in self.inputs[number]:
+                    bits |= bit_of[at, output] if is_source[at] else deps[at]
                 if bits != deps[number]:
                     deps[number] = bits
                     changed = True

@@ -32,6 +32,18 @@ Summary = dict[str, Any]
 _DEFAULT_SIGNATURE = "serving_default"
 
 
+@contextmanager
+def _many_objects() -> Iterator[None]:
+    """Python's search for cycles is off: it takes longer than making a hundred thousand small objects."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
     """The summary of a graph file, SavedModel, checkpoint (any form of its path) or store.
 
@@ -123,18 +135,6 @@ def pick_meta_graph(graph: GraphFile, tags: Iterable[str] | None = None) -> Any:
         path=graph.path,
         tags=present,
     )
-
-
-@contextmanager
-def _many_objects() -> Iterator[None]:
-    """Python's search for cycles is off: it takes longer than making a hundred thousand small objects."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def summarise_store(store: Store) -> Summary:
@@ -280,6 +280,7 @@ def read_what_is_intact(name: str, format: registry.Format) -> Any:
         return store
 
 
+@_many_objects()
 def _of_graph(graph_def: Any, meta_graph: Any, store: Mapping[str, Entry] | None) -> Summary:
     op_defs = (
         {op.name: op for op in meta_graph.meta_info_def.stripped_op_list.op} if meta_graph is not None else {}

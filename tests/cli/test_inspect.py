@@ -330,6 +330,12 @@ def test_a_graph_of_seventeen_thousand_nodes(tmp_path: Path, sgtool: Tool) -> No
     assert times_reference(tmp_path / "pycache", "inspect", "g.meta") < 2.2  # 1.3 when this was written
 
 
+@pytest.mark.parametrize("folder", model_folders("chiron_dna"))
+def test_a_published_training_graph(folder: Path, tmp_path: Path, sgtool: Tool) -> None:
+    (meta,) = folder.glob("*.meta")
+    assert times_reference(tmp_path / "pycache", "inspect", str(meta)) < 1.5  # 0.8 when this was written
+
+
 def test_a_checkpoint_of_a_hundred_thousand_variables_is_its_index_only(tmp_path: Path, sgtool: Tool) -> None:
     zeros = np.zeros(2, np.float32)
     write_bundle("big", (entry_of(f"scope_{i // 100}/layer_{i}/kernel", zeros) for i in range(100_000)))
