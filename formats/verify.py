@@ -141,7 +141,7 @@ def salvage(checked: Iterable[Verification], output: files.Path) -> tuple[Format
         The format written, the names written, and those left out.
 
     Raises:
-        InvalidValueError: None or several stores, nothing intact, or `output` is the damaged one itself.
+        InvalidValueError: None or several stores, or nothing intact.
         AlreadyExistsError: `output` exists.
         OpError: As `registry.write_store`.
     """
@@ -157,22 +157,24 @@ def salvage(checked: Iterable[Verification], output: files.Path) -> tuple[Format
     if not source.intact:
         raise InvalidValueError(f"No tensor of {source.path} is intact: there is nothing to salvage.")
     target = os.fspath(output)
-    if os.path.abspath(target) == os.path.abspath(source.path):
-        raise InvalidValueError(
-            f"{target} is what is being salvaged; write to another place.", path=source.path
-        )
-    there = [path for path in (target, f"{target}.index", f"{target}.meta") if files.is_file(path)]
-    if there:
-        raise AlreadyExistsError(
-            f"{there[0]} is there already, and nothing is replaced: name another place, or delete it.",
-            path=there[0],
-        )
+    check_new(target)
     meta_graph = next((one.meta_graph for one in checked if one.meta_graph is not None), None)
     format = registry.write_store(target, (store[name] for name in source.intact), meta_graph=meta_graph)
     kept = set(source.intact)
     left_out = [name for name in store if name not in kept]
     left_out += [one.name for one in source.damaged if one.name and one.name not in left_out]
     return format, list(source.intact), left_out
+
+
+def check_new(output: files.Path) -> None:
+    """Raises AlreadyExistsError if `salvage` would replace something."""
+    target = files.location(output)
+    there = [path for path in (target, f"{target}.index", f"{target}.meta") if files.is_file(path)]
+    if there:
+        raise AlreadyExistsError(
+            f"{there[0]} is there already, and nothing is replaced: name another place.",
+            path=there[0],
+        )
 
 
 def _verify_directory(name: str) -> list[Verification]:

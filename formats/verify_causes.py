@@ -17,7 +17,11 @@ from .declared_size import declared_size
 _CHUNK = 1 << 20
 _MANY = 2000
 """So many line feeds do not all lack a carriage return by chance: one in 256 has it in random bytes."""
+_RARE = 1024
+"""One in so many line feeds, or fewer, follows a carriage return once they were removed."""
 _FEW = 4
+_FAR = 4096
+"""Bytes before its place up to which a tensor is looked for."""
 _TRIED = 1 << 26
 """Bytes whose checksums are calculated in search of a proof."""
 
@@ -98,17 +102,22 @@ def lost_before(path: str, lacking: int, damaged: Iterable[Place]) -> bool:
         damaged: The tensors in it that do not match.
     """
     size = files.file_size(path)
-    if not count_pairs(path, size) and _count(path, size, b"\n") >= _MANY:
-        return True
+    damaged = sorted(damaged, key=lambda place: place.size)
+    if any(0 < place.size <= size - place.offset for place in damaged):  # not only what was cut off
+        pairs, feeds = _pairs_and_feeds(path)
+        if feeds >= _MANY and _are_rare(pairs, feeds):
+            return True
     left = _TRIED
-    for place in sorted(damaged, key=lambda place: place.size):
+    for place in damaged:
         if not place.size:
             continue
-        start = max(0, place.offset - lacking)
+        if place.size > left:
+            break
+        start = max(0, place.offset - min(lacking, _FAR))
         data = files.read_range(path, start, place.offset + place.size - start)
         candidates = chain(
             (data[at : at + place.size] for at in range(place.offset - start)),
-            _with_returns(data[place.offset - start :][: place.size - lacking], lacking),
+            _with_returns(data[place.offset - start :][: max(0, place.size - lacking)], lacking),
         )
         for one in candidates:
             left -= place.size
@@ -133,14 +142,15 @@ def _round(size: int) -> str:
 
 def _returns_removed(path: str, size: int, expected: int, lost_inside: bool) -> str:
     """Whether each pair of carriage return and line feed has become a line feed."""
-    if not lost_inside or count_pairs(path, size):
+    pairs, feeds = _pairs_and_feeds(path)
+    if not lost_inside or not _are_rare(pairs, feeds):
         return ""
-    feeds = _count(path, size, b"\n")
     if feeds < expected - size and _count(path, size, b"\r"):
         return ""  # more bytes are gone than line feeds are there
     return (
-        f"{path}: It looks as if it was transferred as text (none of its {feeds} line feeds follows a "
-        f"carriage return, and {expected - size} bytes are missing from its middle): {sniff.TEXT_MODE}."
+        f"{path}: It looks as if it was transferred as text ({pairs or 'none'} of its {feeds} line feeds "
+        f"follow a carriage return, and {expected - size} bytes are missing from its middle): "
+        f"{sniff.TEXT_MODE}."
     )
 
 
@@ -154,9 +164,19 @@ def _as_text(path: str, size: int, expected: int | None) -> str:
     return f"{told} The file is {size - expected} bytes longer than it was."
 
 
-def count_pairs(path: str, size: int) -> int:
-    """How many line feeds in a file follow a carriage return."""
-    return sum(files.read_range(path, at, _CHUNK + 1).count(b"\r\n") for at in range(0, size, _CHUNK))
+def _pairs_and_feeds(path: str) -> tuple[int, int]:
+    """How many line feeds in a file follow a carriage return, and how many there are."""
+    pairs = feeds = 0
+    for at in range(0, files.file_size(path), _CHUNK):
+        chunk = files.read_range(path, at, _CHUNK + 1)
+        pairs += chunk.count(b"\r\n")
+        feeds += chunk[:_CHUNK].count(b"\n")
+    return pairs, feeds
+
+
+def _are_rare(pairs: int, feeds: int) -> bool:
+    """Whether so few pairs are left as where each became a line feed: of two returns before one, one is."""
+    return pairs * _RARE <= feeds
 
 
 def _count(path: str, size: int, byte: bytes) -> int:

@@ -49,6 +49,8 @@ def command(path: str | None, salvage: str | None, as_json: bool) -> None:
     from ...formats import verify
 
     where = locate.model_or_default(path)
+    if salvage is not None:
+        verify.check_new(salvage)  # before all is read
     with render.progress(f"Reading {where}", None):
         checked = verify.verify(where)
     whole = all(one.whole for one in checked)

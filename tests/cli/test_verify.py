@@ -93,7 +93,10 @@ def test_wrong_inputs(broken: str, sgtool: Tool) -> None:
     assert result.code == 6
     result = sgtool("verify", broken, "--salvage", broken)
     assert result.code == 5
-    assert "write to another place" in result.err
+    assert (result.out, result.err) == (
+        "",
+        "Error: m.index is there already, and nothing is replaced: name another place.\n",
+    )
     assert sgtool("verify", "m", "m").code == 2
 
 

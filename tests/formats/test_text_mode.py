@@ -87,8 +87,9 @@ def test_the_only_tensor_lost_its_returns(tmp_path: Path) -> None:
     assert "transferred as text" in told(tmp_path / "m")
 
 
-def test_a_large_file_without_any_pair(tmp_path: Path) -> None:
+def test_a_large_file_of_few_pairs(tmp_path: Path) -> None:
     noise = np.random.default_rng(4).integers(0, 256, 1 << 20, dtype=np.uint8)
+    noise[7:11] = np.frombuffer(b"a\r\r\n", np.uint8)  # a pair is there still once one is removed
     write_bundle(tmp_path / "m", [entry_of("v", noise), entry_of("w", noise[::-1])])
     change(tmp_path / "m.data-00000-of-00001", to_unix)
     assert "transferred as text" in told(tmp_path / "m")
@@ -100,6 +101,15 @@ def test_what_was_cut_off_is_no_text(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-3])
     said = told(tmp_path / "m")
     assert "cut off: it has 897 of 900 bytes" in said
+    assert "text" not in said
+
+
+def test_many_line_feeds_that_were_cut_off_are_no_text(tmp_path: Path) -> None:
+    write_bundle(tmp_path / "m", [entry_of("v", np.full(5000, 10)), entry_of("w", np.full(900, 10))])
+    path = tmp_path / "m.data-00000-of-00001"
+    path.write_bytes(path.read_bytes()[:-300])
+    said = told(tmp_path / "m")
+    assert "cut off" in said
     assert "text" not in said
 
 
