@@ -148,9 +148,23 @@ def text_mode_damage(data: bytes) -> str:
         why = f"each of its {feeds} line feeds follows a carriage return"
     elif data.count(b"\xef\xbf\xbd") > len(data) // 50 + 2:
         why = "it is full of the bytes EF BF BD, which stand for undecodable text"
+    elif _is_encoded(data):
+        why = "all of it is UTF-8, in which bytes from 80 on were written as two"
     else:
         return ""
     return f" It looks as if it was transferred as text ({why}): {TEXT_MODE}."
+
+
+def _is_encoded(data: bytes) -> bool:
+    """Whether binary data is the UTF-8 of characters up to U+00FF: each byte was taken for one."""
+    if data.count(b"\xc2") + data.count(b"\xc3") <= len(data) // 50 + 2:
+        return False
+    whole = data[:-1] if data[-1] in b"\xc2\xc3" else data  # the last may be cut in two
+    try:
+        whole.decode("utf-8").encode("latin-1")
+    except UnicodeError:
+        return False
+    return True
 
 
 def archive_kind(names: bytes) -> str | None:
