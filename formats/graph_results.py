@@ -20,7 +20,7 @@ defaults such as `Mean_1`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -77,7 +77,7 @@ _CONTROL_FLOW = frozenset(("If", "StatelessIf", "While", "StatelessWhile", "Case
 _HOPS = 8
 """Operations between a tensor and a loss that are followed."""
 _SWEEPS = 4
-"""Passes over the nodes, which are in order but for the edges of loops."""
+"""Passes over the nodes, which are in order but for the back edges of loops."""
 
 
 @dataclass(slots=True)
@@ -141,11 +141,14 @@ class _Search:
         ]
         self.summaries = [_is(_SUMMARY, op) for _, op, _, _ in described]
         self.writes = [_is(_WRITE, op) for _, op, _, _ in described]
-        for number, (_, op, _, _) in enumerate(described):
+        self.order = self._sorted()
+        for number in self.order:
+            op = described[number][1]
             if op in _MERGES or op == "Identity":
                 self.writes[number] = any(self.writes[source] for source, _ in self.inputs[number])
         self.reads = [False] * len(described)  # a variable, or its value passed on
-        for number, (name, op, _, _) in enumerate(described):
+        for number in self.order:
+            name, op, _, _ = described[number]
             self.reads[number] = name in variables or (
                 op in _PASSES_VARIABLE and bool(self.inputs[number]) and self.reads[self.inputs[number][0][0]]
             )
@@ -153,6 +156,21 @@ class _Search:
         self._level = 0
         self.bit_of: dict[tuple[int, int], int] = {}
         self._depend()
+
+    def _sorted(self) -> Sequence[int]:
+        """The nodes in an order in which each comes after its inputs, but for the back edges of loops."""
+        is_back = [op in ("NextIteration", "RefNextIteration") for _, op, _, _ in self.described]
+        every = range(len(self.described))
+        if not any(at > number and not is_back[at] for number in every for at, _ in self.inputs[number]):
+            return every
+        waiting = [sum(not is_back[at] for at, _ in own) for own in self.inputs]
+        order = [number for number in every if not waiting[number]]
+        for number in order:  # grows
+            for consumer, _, _ in self.consumers[number] if not is_back[number] else ():
+                waiting[consumer] -= 1
+                if not waiting[consumer]:
+                    order.append(consumer)
+        return order + [number for number in every if waiting[number]]  # what is left are cycles
 
     # ---- what depends on what ------------------------------------------------------------------
 
@@ -167,13 +185,14 @@ class _Search:
         self.deps = deps = [0] * len(self.described)
         for number, source in enumerate(is_source):
             if source:
-                deps[number] = sum(bit_of.get((number, output), 0) for _, output, _ in self.consumers[number])
+                for output in {output for _, output, _ in self.consumers[number]}:
+                    deps[number] |= bit_of[number, output]
             elif self.reads[number]:
                 deps[number] = 1
         rest = [
             number
-            for number, (_, op, _, _) in enumerate(self.described)
-            if not is_source[number] and op not in _SHAPE and self.inputs[number]
+            for number in self.order
+            if not is_source[number] and self.described[number][1] not in _SHAPE and self.inputs[number]
         ]
         for _ in range(_SWEEPS):
             changed = False

@@ -123,6 +123,18 @@ def test_what_somebody_named_comes_first_and_what_reads_no_variable_last() -> No
     assert outputs(*lines) == [("score:0", "result"), ("Relu:0", "result"), ("aside:0", "other")]
 
 
+def test_the_order_of_the_nodes_does_not_matter() -> None:
+    chain = [f"n{i} = Tanh({f'n{i - 1}' if i else 'logits'})" for i in range(300)]
+    lines = [*MODEL, *chain, "d = Sub(n299, t)", "loss = Mean(d)"]
+    assert outputs(*lines[::-1]) == outputs(*lines) == [("n299:0", "result"), ("loss:0", "loss")]
+
+
+def test_a_source_that_several_consume_is_one() -> None:
+    lines = ("x = Placeholder()", "t = Placeholder()", "w = VariableV2()", "a = MatMul(x, w)")
+    lines += ("b = Mul(x, a)", "y = Add(b, x)", "l1 = Sub(y, t)", "l2 = Mul(l1, t)", "loss = Add(l2, t)")
+    assert outputs(*lines) == [("y:0", "result"), ("loss:0", "loss")]
+
+
 def test_of_an_op_with_several_outputs_the_first_is_a_result() -> None:
     lines = (*MODEL, "bn = FusedBatchNorm(logits)", "v = VariableV2()", "AssignMovingAvg/sub = Sub(v, bn:1)")
     assert ("bn:0", "result") in outputs(*lines)
