@@ -124,7 +124,7 @@ def read_state(directory: files.Path, latest_filename: str = STATE_NAME) -> Chec
     if not files.is_file(path):
         return None
     try:
-        text = files.read_bytes(path).decode()
+        text = files.read_bytes(path).decode("utf-8-sig")  # editors of Windows write a byte-order mark
         message = protos.parse_text(protos.CheckpointState, text, path)
     except (UnicodeDecodeError, InvalidValueError) as error:
         raise DataLossError(f"{path} is not a checkpoint state file: {error}", path=path) from error

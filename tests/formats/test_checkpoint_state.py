@@ -333,3 +333,10 @@ def test_first_generation(tmp_path: Path) -> None:
     for form in ("e-?????-of-00001", "e-00000-of-00001", "e.meta", ""):
         assert list(registry.open_store(tmp_path / form)) == list(store)
         assert resolve_prefix(tmp_path / form).version == 1
+
+
+def test_a_state_file_with_a_byte_order_mark(tmp_path: Path) -> None:
+    write_bundle(tmp_path / "m", [entry_of("w", np.zeros(1))])
+    (tmp_path / "checkpoint").write_bytes(b'\xef\xbb\xbfmodel_checkpoint_path: "m"\n')
+    assert latest_checkpoint(tmp_path) == str(tmp_path / "m")
+    assert resolve_prefix(tmp_path / "checkpoint").prefix == str(tmp_path / "m")
