@@ -195,6 +195,9 @@ def _show_details(details: dict[str, Any], full: bool) -> None:
 
 
 def _show_stats(stats: dict[str, dict[str, Any]]) -> None:
+    if not stats:
+        render.line("\nNothing is stored here to make statistics of.")
+        return
     columns = ["size", "min", "max", "mean", "std", "zeros", "nan", "inf"]
     rows = [
         [name, *(["damaged"] if "damaged" in each else [_number(each.get(column)) for column in columns])]

@@ -117,6 +117,12 @@ def test_stats_of_a_frozen_graph_are_those_of_its_constants(sgtool: Tool) -> Non
     assert sgtool("inspect", "g.pb", "--stats", "--json").code == 4
 
 
+def test_stats_of_nothing(sgtool: Tool) -> None:
+    Path("g.pbtxt").write_text('node { name: "a" op: "NoOp" }')
+    assert "Nothing is stored here" in sgtool("inspect", "g.pbtxt", "--stats").out
+    assert sgtool("inspect", "g.pbtxt", "--stats", "--json").json["stats"] == {}
+
+
 def test_stats_of_complex_numbers_are_those_of_absolute_values(sgtool: Tool) -> None:
     write_bundle("m", [entry_of("z", np.array([3 + 4j, 0], np.complex64))])
     stats = sgtool("inspect", "m", "--stats", "--json").json["stats"]["z"]
