@@ -96,7 +96,8 @@ class Matching:
     def near(self, store: Mapping[str, Entry]) -> dict[str, list[str]]:
         """For each missing key (the first 50) the names in the store that it may have there.
 
-        Unused names of the very shape, where any is a little alike; else whatever is spelt alike.
+        Unused names of the very shape, where any is a little alike; else whatever is spelt alike; else
+        the few unused names of the very shape, however they are spelt.
         """
         shapes: dict[Shape, list[str]] = {}
         for name in self.unused if self.missing else ():
@@ -179,8 +180,10 @@ def _nearest(wanted: Wanted, of_its_shape: Sequence[str], store: Mapping[str, En
     alike = of_its_shape
     if len(alike) > 20:
         alike = nearest(wanted.key, alike, 20)
-    first = get_close_matches(wanted.key, alike, 3, _ALIKE)
-    return first or nearest(wanted.key, store)
+    first = get_close_matches(wanted.key, alike, 3, _ALIKE) or nearest(wanted.key, store)
+    if not first and len(of_its_shape) <= 3 and wanted.shape:  # scalars are many, and of one shape
+        return list(of_its_shape)
+    return first
 
 
 # ---- names ---------------------------------------------------------------------------------------

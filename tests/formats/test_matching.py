@@ -70,6 +70,12 @@ def test_unused_names_of_the_very_shape_are_nearest() -> None:
     assert "dense_1/kernel" not in near["dense_3/kernel"]
 
 
+def test_the_only_unused_name_of_a_shape_is_near_however_it_is_spelt() -> None:
+    given = store(mxnet0=(3, 4), q=(5,), r=())
+    wanted = [Wanted("dense/kernel", FLOAT, (3, 4)), Wanted("scale", FLOAT, ()), Wanted("bias", FLOAT, (4,))]
+    assert match(wanted, given).near(given) == {"dense/kernel": ["mxnet0"], "scale": [], "bias": []}
+
+
 def test_the_nearest_of_many_names_take_no_time() -> None:
     given = store(**{f"old__block_{i}__w": (3, 3) for i in range(3000)})
     found = match([Wanted(f"new/block_{i}/w", FLOAT, (3, 3)) for i in range(3000)], given)
