@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import not_yet
+from .base_layer import Layer
 from .conditional import smart_cond
 from .convert import convert_to_tensor
 from .default import GraphKeys, add_to_collection
@@ -393,3 +394,10 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         raise not_yet.missing(__name__, name)
+
+__all__ = [
+    "GraphKeys", "InvalidValueError", "Layer", "Ones", "Zeros", "add_to_collection", "average_pooling2d",
+    "batch_normalization", "conv2d", "convert_to_tensor", "dense", "dropout", "flatten", "get_variable",
+    "max_pooling2d", "nn", "nn_conv", "nn_norm", "nn_pool", "raw_ops", "smart_cond", "tf_reshape",
+    "tf_shape", "variable_scope",
+]  # fmt: skip

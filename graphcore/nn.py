@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import not_yet
+from . import not_yet, rnn_cell
 from .ops.array_select import in_top_k, top_k
 from .ops.ctc import (
     ctc_beam_search_decoder,
@@ -76,25 +76,34 @@ from .ops.quantized import (
     quantized_relu_x,
 )
 from .ops.reduction import l2_loss
+from .rnn import (
+    bidirectional_dynamic_rnn,
+    dynamic_rnn,
+    raw_rnn,
+    static_bidirectional_rnn,
+    static_rnn,
+    static_state_saving_rnn,
+)
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         raise not_yet.missing(__name__, name)
 
-
 __all__ = [
     "atrous_conv2d", "avg_pool", "avg_pool2d", "avg_pool3d", "batch_norm_with_global_normalization",
-    "batch_normalization", "bias_add", "conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose",
-    "conv3d", "conv3d_transpose", "convolution", "crelu", "ctc_beam_search_decoder",
-    "ctc_beam_search_decoder_v2", "ctc_greedy_decoder", "ctc_loss", "depthwise_conv2d",
-    "depthwise_conv2d_native", "dilation2d", "dropout", "elu", "erosion2d", "fractional_avg_pool",
-    "fractional_max_pool", "fused_batch_norm", "in_top_k", "l2_loss", "l2_normalize", "leaky_relu",
-    "local_response_normalization", "log_poisson_loss", "log_softmax", "lrn", "max_pool", "max_pool2d",
-    "max_pool3d", "max_pool_with_argmax", "moments", "pool", "quantized_avg_pool", "quantized_conv2d",
-    "quantized_max_pool", "quantized_relu_x", "relu", "relu6", "relu_layer", "selu", "separable_conv2d",
-    "sigmoid", "sigmoid_cross_entropy_with_logits", "softmax", "softmax_cross_entropy_with_logits",
+    "batch_normalization", "bias_add", "bidirectional_dynamic_rnn", "conv1d", "conv1d_transpose",
+    "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "convolution", "crelu",
+    "ctc_beam_search_decoder", "ctc_beam_search_decoder_v2", "ctc_greedy_decoder", "ctc_loss",
+    "depthwise_conv2d", "depthwise_conv2d_native", "dilation2d", "dropout", "dynamic_rnn", "elu",
+    "erosion2d", "fractional_avg_pool", "fractional_max_pool", "fused_batch_norm", "in_top_k", "l2_loss",
+    "l2_normalize", "leaky_relu", "local_response_normalization", "log_poisson_loss", "log_softmax",
+    "lrn", "max_pool", "max_pool2d", "max_pool3d", "max_pool_with_argmax", "moments", "pool",
+    "quantized_avg_pool", "quantized_conv2d", "quantized_max_pool", "quantized_relu_x", "raw_rnn", "relu",
+    "relu6", "relu_layer", "rnn_cell", "selu", "separable_conv2d", "sigmoid",
+    "sigmoid_cross_entropy_with_logits", "softmax", "softmax_cross_entropy_with_logits",
     "softmax_cross_entropy_with_logits_v2", "softplus", "softsign",
-    "sparse_softmax_cross_entropy_with_logits", "swish", "tanh", "top_k",
-    "weighted_cross_entropy_with_logits", "xw_plus_b", "zero_fraction",
+    "sparse_softmax_cross_entropy_with_logits", "static_bidirectional_rnn", "static_rnn",
+    "static_state_saving_rnn", "swish", "tanh", "top_k", "weighted_cross_entropy_with_logits",
+    "xw_plus_b", "zero_fraction",
 ]  # fmt: skip

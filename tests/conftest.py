@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 
 import pytest
 from corpus_files import ABSENT, CORPUS, corpus_present
+
+# A TensorFlow that is asked has TensorFlow 1's layers and cells only with the Keras of its time.
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -308,11 +308,9 @@ def tf_assert(condition: Any, data: Any, summarize: int | None = None, name: str
     Raises:
         InvalidArgumentError: The condition is known now and does not hold.
     """
-    with name_scope(name, "Assert", data) as scope:
+    with name_scope(name, "Assert", data):
         condition = convert_to_tensor(condition)
-        return assert_op(
-            condition, convert_n_to_tensor(data), summarize=3 if summarize is None else summarize, name=scope
-        )
+        return assert_op(condition, data, summarize=3 if summarize is None else summarize)
 
 
 def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> tuple[Any, Any]:
