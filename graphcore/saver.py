@@ -311,7 +311,7 @@ class Saver:
 
     def _make_directory(self, prefix: str) -> None:
         folder = os.path.dirname(prefix)
-        if folder and not files.is_directory(folder):
+        if folder and not files.is_remote(folder) and not files.is_directory(folder):
             parent = os.path.dirname(folder)
             if parent and not files.is_directory(parent):
                 raise InvalidValueError(
@@ -471,7 +471,7 @@ def get_checkpoint_mtimes(checkpoint_prefixes: Iterable[str]) -> list[float | No
     times: list[float | None] = []
     for prefix in checkpoint_prefixes:
         try:
-            times.append(os.stat(checkpoint_state.resolve_prefix(prefix).index).st_mtime)
+            times.append(files.modified(checkpoint_state.resolve_prefix(prefix).index) / 1e9)
         except MissingFileError:
             times.append(None)
     return times
