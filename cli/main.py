@@ -14,7 +14,7 @@ from . import exit_codes
 from .options import CONTEXT_SETTINGS, QUIET, VERBOSE, Settings
 
 # In the order in which a newcomer meets them; the file `commands/<name>.py` has the click command `command`.
-COMMANDS = ("build", "train", "save", "inspect", "verify", "restore", "run", "demo")
+COMMANDS = ("build", "train", "save", "inspect", "verify", "restore", "run", "ops", "demo")
 
 
 class LazyGroup(click.Group):

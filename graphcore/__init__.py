@@ -470,7 +470,7 @@ __all__ = [
     "log", "log1p", "logical_and", "logical_not", "logical_or", "logical_xor", "losses", "map_fn", "math",
     "matmul", "maximum", "minimum", "mod", "model_variables", "moving_average_variables", "multinomial",
     "multiply", "name_scope", "negative", "newaxis", "nn", "no_gradient", "no_op", "no_regularizer",
-    "not_equal", "not_yet", "one_hot", "ones", "ones_initializer", "ones_like", "ops", "pad",
+    "not_equal", "one_hot", "ones", "ones_initializer", "ones_like", "ops", "pad",
     "parallel_stack", "parse_example", "parse_single_example", "placeholder", "placeholder_with_default",
     "pow", "python_io", "qint8", "qint16", "qint32", "quantization", "quantize", "quantize_v2",
     "quantized_concat", "queue", "quint8", "quint16", "random", "random_crop", "random_normal",
