@@ -50,7 +50,7 @@ def conv3d(
         InvalidArgumentError: Shapes that do not fit, with TensorFlow's texts.
         UnimplementedError: Groups of channels, as on TensorFlow's CPU.
     """
-    depth, height, width = _geometry(x.shape, w.shape, strides, padding, data_format, dilations)
+    depth, height, width = _geometry(x.shape, w.shape, strides, padding, data_format, dilations, True)
     volumes, filters = _channels_last(x, data_format), _folded_filter(widened(w))
     out = np.empty((volumes.shape[0], depth.out, height.out, width.out, w.shape[4]), volumes.dtype)
     for images, planes, part in _blocks(volumes.shape, depth):
@@ -201,6 +201,7 @@ def _geometry(
     padding: str,
     data_format: str,
     dilations: Sequence[int],
+    forward: bool = False,
 ) -> tuple[Axis, ...]:
     """Depth, height and width of a convolution over an input of `shape`, after checking what must fit."""
     for what, sizes in (("input", shape), ("filter", filter_shape)):
@@ -231,4 +232,4 @@ def _geometry(
             input_depth=depth,
             filter_depth=channels,
         )
-    return resolve_volume(shape, filter_shape[:3], strides, padding, data_format, dilations)
+    return resolve_volume(shape, filter_shape[:3], strides, padding, data_format, dilations, forward)

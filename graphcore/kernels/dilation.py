@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from ...formats.errors import InvalidArgumentError, OutOfRangeError, UnimplementedError
 from .arrays import Array, extreme, shape_text
 from .pooling import met
-from .windows import Axis, output_size
+from .windows import Axis, centred, output_size
 
 
 def dilation2d(x: Array, w: Array, *, strides: Sequence[int], rates: Sequence[int], padding: str) -> Array:
@@ -181,8 +182,10 @@ def extract_patches(
         if min(values) < 1:
             raise OutOfRangeError(f"{name} is out of range: {list(values)}")
     axes = window_axes(x.shape[1:-1], ksizes[1:-1], strides[1:-1], rates[1:-1], padding)
+    if rank == 5 and padding == "SAME":
+        axes = [centred(axis) for axis in axes]
     outs, kernel = [axis.out for axis in axes], [axis.kernel for axis in axes]
     patches = np.zeros((x.shape[0], *outs, *kernel, x.shape[-1]), x.dtype)
     for tap, inside, source in _taps(axes):
         patches[(*inside, *tap)] = x[source]
-    return patches.reshape(x.shape[0], *outs, -1 if x.size else int(np.prod(kernel)) * x.shape[-1])
+    return patches.reshape(x.shape[0], *outs, math.prod(kernel) * x.shape[-1])

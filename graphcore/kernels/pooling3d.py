@@ -26,6 +26,8 @@ def max_pool3d(
 ) -> Array:
     """TensorFlow's MaxPool3D.
 
+    NaN is ignored, as TensorFlow's vectorized code does; a window of nothing else gives -inf.
+
     Args:
         x: 5-D, in `data_format`.
         ksize: Window size, five ints in `data_format`; those of batch and channels are 1.
@@ -40,9 +42,9 @@ def max_pool3d(
         InvalidArgumentError: x is not 5-D, or the window does not fit.
         UnimplementedError: Pooling over batch or channels.
     """
-    axes = geometry("tensor_in", x.shape, ksize, strides, padding, data_format)
+    axes = geometry("tensor_in", x.shape, ksize, strides, padding, data_format, forward=True)
     pick: Any = np.fmax if x.dtype.kind in "fV" else np.maximum
-    lowest = extreme(x.dtype, -1)
+    lowest = x.dtype.type(-np.inf) if x.dtype.kind in "fV" else extreme(x.dtype, -1)
     out = x
     for number, axis in zip(volume_axes(data_format), axes, strict=True):
         out = reduce_windows(out, number, axis, pick, lowest)
@@ -68,7 +70,7 @@ def avg_pool3d(
         InvalidArgumentError: x is not 5-D, or the window does not fit.
         UnimplementedError: Pooling over batch or channels.
     """
-    axes = geometry("tensor_in", x.shape, ksize, strides, padding, data_format)
+    axes = geometry("tensor_in", x.shape, ksize, strides, padding, data_format, forward=True)
     out = widened(x)
     for number, axis in zip(volume_axes(data_format), axes, strict=True):
         out = reduce_windows(out, number, axis, np.add, 0)
@@ -208,6 +210,8 @@ def geometry(
     strides: Sequence[int],
     padding: str,
     data_format: str,
+    *,
+    forward: bool = False,
 ) -> tuple[Axis, ...]:
     """Depth, height and width of a pooling window over an input of `shape`, after checking both."""
     if len(shape) != 5:
@@ -228,7 +232,7 @@ def geometry(
                 strides=list(strides),
             )
     window = [ksize[axis] for axis in volume_axes(data_format)]
-    return resolve_volume(shape, window, strides, padding, data_format)
+    return resolve_volume(shape, window, strides, padding, data_format, forward=forward)
 
 
 def output_shape(shape: Sequence[int], axes: Sequence[Axis], data_format: str) -> tuple[int, ...]:

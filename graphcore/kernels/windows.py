@@ -183,6 +183,7 @@ def resolve_volume(
     padding: str,
     data_format: str,
     dilations: Sequence[int] = (1, 1, 1, 1, 1),
+    forward: bool = False,
 ) -> tuple[Axis, ...]:
     """The depth, height and width axis of a window over an input of `shape` (5-D, all sizes known).
 
@@ -193,6 +194,7 @@ def resolve_volume(
         padding: "SAME" or "VALID".
         data_format: "NDHWC" or "NCDHW".
         dilations: Five ints in `data_format`.
+        forward: Whether this is for a result, not a gradient; see `centred`.
 
     Raises:
         InvalidArgumentError: See `output_size`.
@@ -201,5 +203,17 @@ def resolve_volume(
     for taps, axis in zip(kernel, volume_axes(data_format), strict=True):
         out, before, after = output_size(shape[axis], taps, strides[axis], dilations[axis], padding)
         assert out is not None and before is not None and after is not None  # noqa: PT018 - sizes are known
-        axes.append(Axis(shape[axis], taps, strides[axis], dilations[axis], out, before, after))
+        found = Axis(shape[axis], taps, strides[axis], dilations[axis], out, before, after)
+        axes.append(centred(found) if forward and padding == "SAME" else found)
     return tuple(axes)
+
+
+def centred(axis: Axis) -> Axis:
+    """The axis as TensorFlow's CPU kernels for volumes have it with padding SAME.
+
+    Where a stride is so much larger than the window that elements are left over, the first window does
+    not begin at the first element, but the rest is shared out before and after. (The kernels of their
+    gradients do not know that.)
+    """
+    rest = axis.size - (axis.out - 1) * axis.stride - (axis.kernel - 1) * axis.dilation - 1
+    return axis._replace(before=-(rest // 2)) if axis.out and rest > 1 else axis

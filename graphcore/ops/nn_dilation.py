@@ -10,9 +10,11 @@ from ..default import name_scope
 from ..dtypes import REAL, int64
 from ..errors import InvalidValueError
 from ..kernels import dilation as kernels
+from ..kernels.windows import output_size
 from ..op import op, raw_ops
 from ..shapes import Dim, Shape, merge_dims, with_rank
-from .nn_conv import either, windowed_size
+from . import rules
+from .nn_conv import either
 
 _PADDING = "padding: {'SAME', 'VALID'}"
 _DILATION = ("strides: list(int) >= 4", "rates: list(int) >= 4", _PADDING)
@@ -24,6 +26,16 @@ def _check_length(op_type: str, name: str, values: Sequence[int], count: int) ->
         raise InvalidValueError(
             f"{op_type} requires the {name} attribute to contain {count} values, but got: {len(values)}"
         )
+
+
+def _size(size: Dim, window: Dim, stride: int, rate: int, padding: str) -> Dim:
+    """The output size along an axis; 0 where the window misses by less than a stride.
+
+    Raises:
+        InvalidValueError: It misses by more.
+    """
+    found: Dim = rules.as_value_error(output_size, size, window, stride, rate, padding)[0]
+    return found
 
 
 # Dilation
@@ -39,7 +51,7 @@ def _(node: Any) -> Shape:
     _check_length("Dilation2D", "rates", rates, 4)
     merge_dims(x[3], w[2])
     padding = node.attr("padding")
-    spatial = [windowed_size(x[axis], w[axis - 1], strides[axis], padding, rates[axis]) for axis in (1, 2)]
+    spatial = [_size(x[axis], w[axis - 1], strides[axis], rates[axis], padding) for axis in (1, 2)]
     return (x[0], *spatial, w[2])
 
 
@@ -132,7 +144,7 @@ def _(node: Any) -> Shape:
         _check_length(kind, name, values, rank)
     channels: Dim = None if x[-1] is None else x[-1] * math.prod(ksizes[1:-1])
     spatial = [
-        windowed_size(x[axis], ksizes[axis], strides[axis], node.attr("padding"), rates[axis])
+        _size(x[axis], ksizes[axis], strides[axis], rates[axis], node.attr("padding"))
         for axis in range(1, rank - 1)
     ]
     return (x[0], *spatial, channels)

@@ -270,6 +270,52 @@ CASES += [
     ),
 ]
 
+# Where strides leave elements over, TensorFlow shares them out before and after; its gradients do not.
+LINE = np.arange(8, dtype=np.float32).reshape(1, 8, 1, 1, 1)
+FAR = {"strides": [1, 4, 1, 1, 1], "padding": "SAME"}
+CASES += [
+    case(
+        "Conv3D",
+        LINE,
+        np.ones((1, 1, 1, 1, 1), np.float32),
+        expect=np.array([1, 5], np.float32).reshape(1, 2, 1, 1, 1),
+        numeric="TensorFlow's gradient is that of other windows",
+        note="far",
+        **FAR,
+    ),
+    case(
+        "AvgPool3D",
+        LINE,
+        ksize=[1, 2, 1, 1, 1],
+        expect=np.array([1.5, 5.5], np.float32).reshape(1, 2, 1, 1, 1),
+        numeric="TensorFlow's gradient is that of other windows",
+        note="far",
+        **FAR,
+    ),
+    case(
+        "MaxPool3D",
+        LINE,
+        ksize=[1, 2, 1, 1, 1],
+        expect=np.array([2, 6], np.float32).reshape(1, 2, 1, 1, 1),
+        numeric="TensorFlow's gradient is that of other windows",
+        note="far",
+        **FAR,
+    ),
+    case(
+        "MaxPool3D",
+        np.array([-np.inf, np.nan, -np.inf, np.nan] * 8, np.float32)
+        .reshape(8, 4)
+        .T.reshape(1, 4, 1, 1, 8)
+        .copy(),
+        ksize=[1, 2, 1, 1, 1],
+        strides=[1, 2, 1, 1, 1],
+        padding="VALID",
+        expect=np.full((1, 2, 1, 1, 8), -np.inf, np.float32),
+        grad="nan",
+        note="nan",
+    ),
+]
+
 IMAGES = floats(2, 4, 4, 3)
 PLACES = np.array([0, 4, 8, 2, 17, 47, 40, 5, 9, 46, 3, 1]).reshape(2, 1, 2, 3)
 for batch in (False, True):

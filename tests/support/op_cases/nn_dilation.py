@@ -151,6 +151,32 @@ for note, attrs in [
     CASES.append(case("ExtractVolumePatches", VOLUME, expect=patches(**attrs), note=note, **attrs))
 CASES.append(
     case(
+        "ExtractVolumePatches",
+        np.arange(8, dtype=np.float32).reshape(1, 1, 8, 1, 1),
+        ksizes=[1, 1, 2, 1, 1],
+        strides=[1, 1, 4, 1, 1],
+        padding="SAME",
+        # What strides leave over is shared out before and after.
+        expect=np.array([[1, 2], [5, 6]], np.float32).reshape(1, 1, 2, 1, 2),
+        note="far",
+    )
+)
+for size in ((2, 3), (3, 2)):
+    CASES.append(
+        case(
+            "ExtractImagePatches",
+            floats(1, *size, 2),
+            ksizes=[1, 3, 3, 1],
+            strides=[1, 2, 2, 1],
+            rates=ONES,
+            padding="VALID",
+            expect=np.zeros((1, int(size[0] > 2), int(size[1] > 2), 18)),
+            grad="empty",
+            note=f"too_large_{size[0]}",
+        )
+    )
+CASES.append(
+    case(
         "ExtractImagePatches",
         np.zeros((0, 3, 3, 2), np.float32),
         ksizes=[1, 2, 2, 1],
