@@ -169,15 +169,14 @@ def _grow(
     grows = [True] * count
     sources: list[int] = []
     labels: list[int] = []
-    # The bar only rises, so what does not clear it now never will.
-    bar = heap[0][0] if count == width else -math.inf
-    candidates: dict[int, list[int]] = {}
-    for row, column in np.argwhere(fresh > bar).tolist():
-        candidates.setdefault(row, []).append(column)
+    best = fresh.max(1, initial=-np.inf).tolist()
     for index, value in enumerate(before.tolist()):
         if not grows[index] or value == -math.inf or (len(heap) == width and value <= heap[0][0]):
             continue
-        visited, known = candidates.get(index, []), inside.get(index, {})
+        known = inside.get(index, {})
+        # The bar only rises: what does not clear it before the row never will.
+        bar = heap[0][0] if len(heap) == width else -math.inf
+        visited = np.flatnonzero(fresh[index] > bar).tolist() if best[index] > bar else []
         for label in sorted({*visited, *known}) if known else visited:
             child = known.get(label)
             if child is not None and active[child]:
