@@ -6,6 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from . import not_yet, rnn_cell
 from .ops.array_select import in_top_k, top_k
+from .ops.array_space import (
+    depth_to_space,
+    space_to_batch,
+    space_to_depth,
+)
 from .ops.ctc import (
     ctc_beam_search_decoder,
     ctc_beam_search_decoder_v2,
@@ -41,7 +46,14 @@ from .ops.nn_conv import (
     depthwise_conv2d_native,
     separable_conv2d,
 )
-from .ops.nn_conv3d import avg_pool3d, conv3d, conv3d_transpose, max_pool3d
+from .ops.nn_conv3d import (
+    avg_pool3d,
+    conv3d,
+    conv3d_backprop_filter_v2,
+    conv3d_backprop_filter_v2 as conv3d_backprop_filter,
+    conv3d_transpose,
+    max_pool3d,
+)
 from .ops.nn_dilation import (
     dilation2d,
     erosion2d,
@@ -69,6 +81,19 @@ from .ops.nn_norm import (
     moments,
 )
 from .ops.nn_pool import avg_pool, avg_pool2d, max_pool, max_pool2d, max_pool_with_argmax, pool
+from .ops.nn_spatial import (
+    avg_pool1d,
+    avg_pool_v2,
+    conv2d_backprop_filter,
+    conv2d_backprop_input,
+    conv_transpose,
+    depthwise_conv2d_native_backprop_filter,
+    depthwise_conv2d_native_backprop_filter as depthwise_conv2d_backprop_filter,
+    depthwise_conv2d_native_backprop_input,
+    depthwise_conv2d_native_backprop_input as depthwise_conv2d_backprop_input,
+    max_pool1d,
+    max_pool_v2,
+)
 from .ops.quantized import (
     quantized_avg_pool,
     quantized_conv2d,
@@ -90,19 +115,25 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         raise not_yet.missing(__name__, name)
 
+
 __all__ = [
-    "atrous_conv2d", "avg_pool", "avg_pool2d", "avg_pool3d", "batch_norm_with_global_normalization",
-    "batch_normalization", "bias_add", "bidirectional_dynamic_rnn", "conv1d", "conv1d_transpose",
-    "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "convolution", "crelu",
+    "atrous_conv2d", "avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d", "avg_pool_v2",
+    "batch_norm_with_global_normalization", "batch_normalization", "bias_add",
+    "bidirectional_dynamic_rnn", "conv1d", "conv1d_transpose", "conv2d", "conv2d_backprop_filter",
+    "conv2d_backprop_input", "conv2d_transpose", "conv3d", "conv3d_backprop_filter",
+    "conv3d_backprop_filter_v2", "conv3d_transpose", "conv_transpose", "convolution", "crelu",
     "ctc_beam_search_decoder", "ctc_beam_search_decoder_v2", "ctc_greedy_decoder", "ctc_loss",
-    "depthwise_conv2d", "depthwise_conv2d_native", "dilation2d", "dropout", "dynamic_rnn", "elu",
-    "erosion2d", "fractional_avg_pool", "fractional_max_pool", "fused_batch_norm", "in_top_k", "l2_loss",
-    "l2_normalize", "leaky_relu", "local_response_normalization", "log_poisson_loss", "log_softmax",
-    "lrn", "max_pool", "max_pool2d", "max_pool3d", "max_pool_with_argmax", "moments", "pool",
+    "depth_to_space", "depthwise_conv2d", "depthwise_conv2d_backprop_filter",
+    "depthwise_conv2d_backprop_input", "depthwise_conv2d_native",
+    "depthwise_conv2d_native_backprop_filter", "depthwise_conv2d_native_backprop_input", "dilation2d",
+    "dropout", "dynamic_rnn", "elu", "erosion2d", "fractional_avg_pool", "fractional_max_pool",
+    "fused_batch_norm", "in_top_k", "l2_loss", "l2_normalize", "leaky_relu",
+    "local_response_normalization", "log_poisson_loss", "log_softmax", "lrn", "max_pool", "max_pool1d",
+    "max_pool2d", "max_pool3d", "max_pool_v2", "max_pool_with_argmax", "moments", "pool",
     "quantized_avg_pool", "quantized_conv2d", "quantized_max_pool", "quantized_relu_x", "raw_rnn", "relu",
     "relu6", "relu_layer", "rnn_cell", "selu", "separable_conv2d", "sigmoid",
     "sigmoid_cross_entropy_with_logits", "softmax", "softmax_cross_entropy_with_logits",
-    "softmax_cross_entropy_with_logits_v2", "softplus", "softsign",
+    "softmax_cross_entropy_with_logits_v2", "softplus", "softsign", "space_to_batch", "space_to_depth",
     "sparse_softmax_cross_entropy_with_logits", "static_bidirectional_rnn", "static_rnn",
     "static_state_saving_rnn", "swish", "tanh", "top_k", "weighted_cross_entropy_with_logits",
     "xw_plus_b", "zero_fraction",

@@ -215,7 +215,7 @@ def spatial_sequence(value: Any, count: int, data_format: str, name: str) -> lis
     return [1, 1, *values] if data_format.startswith("NC") else [1, *values, 1]
 
 
-def _padding(padding: Any) -> tuple[str, list[int]]:
+def conv_padding(padding: Any) -> tuple[str, list[int]]:
     """The attributes `padding` and `explicit_paddings` of what a caller gave.
 
     Raises:
@@ -283,7 +283,7 @@ def conv2d(
         ValueError: An argument is malformed, or the shapes do not fit.
     """
     data_format = data_format or "NHWC"
-    padding, explicit = _padding(padding)
+    padding, explicit = conv_padding(padding)
     return conv2d_op(
         input,
         either("filters", filters, "filter", filter),
@@ -382,11 +382,11 @@ def _conv1d(
     result = conv2d_op(
         raw_ops.ExpandDims(value, spatial),
         raw_ops.ExpandDims(filters, 0),
-        strides=_with_height(spatial_sequence(stride, 1, plain, "stride"), spatial),
+        strides=with_height(spatial_sequence(stride, 1, plain, "stride"), spatial),
         padding=padding,
         use_cudnn_on_gpu=use_cudnn_on_gpu,
         data_format=plain,
-        dilations=_with_height(spatial_sequence(dilations, 1, plain, "dilations"), spatial),
+        dilations=with_height(spatial_sequence(dilations, 1, plain, "dilations"), spatial),
         name=scope,
     )
     return raw_ops.Squeeze(result, squeeze_dims=[spatial])
@@ -429,16 +429,17 @@ def conv1d_transpose(
             raw_ops.ConcatV2([shape[:spatial], [1], shape[spatial:]], 0, name="concat"),
             filters,
             input,
-            strides=_with_height(spatial_sequence(strides, 1, plain, "stride"), spatial),
+            strides=with_height(spatial_sequence(strides, 1, plain, "stride"), spatial),
             padding=padding,
             data_format=plain,
-            dilations=_with_height(spatial_sequence(dilations, 1, plain, "dilations"), spatial),
+            dilations=with_height(spatial_sequence(dilations, 1, plain, "dilations"), spatial),
             name=scope,
         )
         return raw_ops.Squeeze(result, squeeze_dims=[spatial])
 
 
-def _with_height(values: list[int], spatial: int) -> list[int]:
+def with_height(values: list[int], spatial: int) -> list[int]:
+    """One value an axis of a series as those of an image of height 1, whose height is axis `spatial`."""
     return [*values[:spatial], 1, *values[spatial:]]
 
 

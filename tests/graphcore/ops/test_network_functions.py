@@ -104,6 +104,41 @@ PROGRAMS = {
         [VOLUME],
         Volumes([1, 1, 2, 1, 1], "SAME", [1, 2, 3, 2, 1]).mean(VOLUME),
     ),
+    "max_pool1d": (
+        lambda tf, x: tf.nn.max_pool1d(x, 2, 2, "VALID"),
+        [SERIES],
+        SERIES.reshape(2, 2, 2, 3).max(2),
+    ),
+    "avg_pool_v2": (
+        lambda tf, x: tf.nn.avg_pool_v2(x, [1, 2, 1], 2, "VALID"),
+        [SERIES],
+        SERIES.reshape(2, 2, 2, 3).mean(2),
+    ),
+    "max_pool_v2_image": (
+        lambda tf, x: tf.nn.max_pool_v2(x, [5, 6], 1, "VALID"),
+        [IMAGE],
+        IMAGE.max((1, 2), keepdims=True),
+    ),
+    "max_pool_v2_volume": (
+        lambda tf, x: tf.nn.max_pool_v2(x, 2, 2, "SAME"),
+        [VOLUME],
+        Volumes([1, 2, 2, 2, 1], "SAME", [1, 2, 2, 2, 1]).max(VOLUME),
+    ),
+    "conv_transpose": (
+        lambda tf, x, w: tf.nn.conv_transpose(x, w, [2, 8, 5], 2, data_format="NWC"),
+        [SERIES, TAPS],
+        transposed_1d(SERIES, TAPS, 8),
+    ),
+    "conv2d_backprop_input": (
+        lambda tf, x, w: tf.nn.conv2d_backprop_input([2, 1, 8, 5], w, x, [1, 1, 2, 1], "SAME"),
+        [SERIES[:, None], TAPS[None]],
+        transposed_1d(SERIES, TAPS, 8)[:, None],
+    ),
+    "conv2d_backprop_filter": (
+        lambda tf, x, y: tf.nn.conv2d_backprop_filter(x, [1, 1, 3, 3], y, [1] * 4, [[0, 0]] * 4),
+        [IMAGE, IMAGE],
+        np.einsum("nhwi,nhwo->io", IMAGE, IMAGE)[None, None],
+    ),
     "ctc_loss": (
         lambda tf, x: tf.nn.ctc_loss(labels(tf), x, LENGTHS),
         [LOGITS],
@@ -192,7 +227,7 @@ def tensorflow():
 
 
 # TensorFlow 2 renamed what these make.
-OTHER_NODES = {"convolution_3d_dilated"}
+OTHER_NODES = {"convolution_3d_dilated", "max_pool_v2_image"}
 
 
 @pytest.mark.oracle
