@@ -104,7 +104,9 @@ def resolve_prefix(path: files.Path, latest_filename: str = STATE_NAME) -> Resol
     name = files.location(path)
     search = _Search()
     if files.is_directory(name):
-        found = _in_directory(name, latest_filename, search)
+        # `dir/` is itself the prefix where the base name is empty.
+        literal = search.at(name) if name.endswith("/") and files.is_file(f"{name}.index") else None
+        found = literal or _in_directory(name, latest_filename, search)
     else:
         found = search.at(name) or _from_file_name(name, search)
         if found is None and files.is_file(name) and is_state_file(name):

@@ -340,3 +340,12 @@ def test_a_state_file_with_a_byte_order_mark(tmp_path: Path) -> None:
     (tmp_path / "checkpoint").write_bytes(b'\xef\xbb\xbfmodel_checkpoint_path: "m"\n')
     assert latest_checkpoint(tmp_path) == str(tmp_path / "m")
     assert resolve_prefix(tmp_path / "checkpoint").prefix == str(tmp_path / "m")
+
+
+def test_a_prefix_of_empty_base_name_is_literal(tmp_path: Path) -> None:
+    for suffix in ("index", "data-00000-of-00001"):
+        shutil.copy(GOLDEN / "model" / f"model.ckpt-2.{suffix}", tmp_path / f".{suffix}")
+    write_state(tmp_path, "/home/nobody/run/")
+    literal = resolve_prefix(f"{tmp_path}/")
+    assert (literal.prefix, literal.how, literal.stands_in) == (f"{tmp_path}/", "", False)
+    assert resolve_prefix(tmp_path).stands_in  # the directory means what its state file names

@@ -44,9 +44,9 @@ class Model:
             elif self.about["kind"] == "pb":
                 tf.import_graph_def(graph_file.read_graph(source).message, name="")
                 if self.about.get("ckpt"):
-                    restore_variables(self.graph, self.session, str(folder / self.about["ckpt"]))
+                    restore_variables(self.graph, self.session, f"{folder}/{self.about['ckpt']}")
             else:
-                tf.train.import_meta_graph(source).restore(self.session, str(folder / self.about["ckpt"]))
+                tf.train.import_meta_graph(source).restore(self.session, f"{folder}/{self.about['ckpt']}")
             self.session.run(self.about.get("initialised_by_assign", []))
 
     @property
