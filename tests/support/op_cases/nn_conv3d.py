@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+from ml_dtypes import bfloat16
 
 from . import case, floats, ints
 from .nn_conv import padding_of
@@ -187,6 +188,18 @@ CASES += [
     ),
 ]
 
+BRAIN = {"strides": ONES, "padding": "SAME", "grad": "half", "note": "bfloat16"}
+CASES.append(
+    case(
+        "Conv3D",
+        X.astype(bfloat16),
+        W.astype(bfloat16),
+        expect=lambda x, w: SAME.conv(x.astype(np.float32), w.astype(np.float32)),
+        oracle="TensorFlow adds up in bfloat16",
+        **BRAIN,
+    )
+)
+
 CORNER = "through the maximum: zero but at ties"
 SINGLE = "its own gradient has no double precision: TensorFlow's values are compared"
 for note, x, attrs, oracle in [
@@ -315,6 +328,19 @@ CASES += [
         note="nan",
     ),
 ]
+
+for name, expect in (("MaxPool3D", HALVES.max), ("AvgPool3D", HALVES.mean)):
+    CASES.append(
+        case(
+            name,
+            X.astype(bfloat16),
+            expect=lambda x, expect=expect: expect(x.astype(np.float32)),
+            grad="half",
+            note="bfloat16",
+            atol=1e-2,
+            **TWO,
+        )
+    )
 
 IMAGES = floats(2, 4, 4, 3)
 PLACES = np.array([0, 4, 8, 2, 17, 47, 40, 5, 9, 46, 3, 1]).reshape(2, 1, 2, 3)
