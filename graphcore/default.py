@@ -52,6 +52,8 @@ def graph_of(values: Sequence[Any], graph: Graph | None = None) -> Graph:
         ValueError: They are of different graphs.
     """
     first = None
+    if graph is None and get_default_graph()._takes_outside_tensors:
+        return get_default_graph()
     for value in values:
         found = getattr(value, "graph", None)
         if not isinstance(found, Graph):

@@ -35,6 +35,9 @@ class Graph:
         seed: The graph-level random seed, or None.
     """
 
+    # Whether tensors of a graph around this one may be used in it (a function that is being traced).
+    _takes_outside_tensors = False
+
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._operations: dict[str, Operation] = {}
@@ -94,11 +97,9 @@ class Graph:
             full = name[:-1] if name.endswith("/") else self.unique_name(name)
             if not _OP_NAME.match(full):
                 raise InvalidValueError(f"'{full}' is not a valid node name")
-            for tensor in inputs:
-                if tensor.graph is not self:
-                    raise InvalidValueError(
-                        f"Tensor {tensor} is not from the same graph as operation '{full}'."
-                    )
+            inputs = [
+                tensor if tensor.graph is self else self._from_outside(tensor, full) for tensor in inputs
+            ]
             attrs = dict(attrs)
             for key, value in scopes.attrs.items():
                 attrs.setdefault(key, value)
@@ -128,6 +129,10 @@ class Graph:
                 raise
             self._apply_scopes(operation)
         return operation
+
+    def _from_outside(self, tensor: Tensor, operation: str) -> Tensor:
+        """What stands in this graph for a tensor of another one."""
+        raise InvalidValueError(f"Tensor {tensor} is not from the same graph as operation '{operation}'.")
 
     def _apply_scopes(self, operation: Operation) -> None:
         scopes = self._scopes

@@ -26,7 +26,7 @@ MAY_IMPORT = {
 GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "compat", "not_yet", "dead", "scopes", "stacks", "run_metadata", "kernels"),
     ("dtypes", "shapes", "device"),
-    ("tensor_shape", "resources", "queues", "readers", "tensor_arrays", "tensor_lists", "lookup_tables"),
+    ("tensor_shape", "resources", "queues", "readers", "tensor_arrays", "tensor_lists", "lookup_tables", "datasets"),
     ("attr_value",),
     ("op_def", "shape_inference"),
     ("registry",),

@@ -80,7 +80,13 @@ UNDIFFERENTIATED: dict[str, str] = {
 }
 
 # Ops that came after TensorFlow 1.15, which files of TensorFlow 2 use. TensorFlow itself checks them.
-LATER_OPS = frozenset({"StatelessCase"})
+LATER_OPS = frozenset(
+    """
+    AnonymousIteratorV3 AnonymousSeedGenerator DeleteSeedGenerator DummyMemoryCache DummySeedGenerator
+    FinalizeDataset OptionsDataset ParallelBatchDataset ParallelFilterDataset ParallelInterleaveDatasetV3
+    ParallelInterleaveDatasetV4 ParallelMapDatasetV2 RewriteDataset ShuffleDatasetV3 StatelessCase
+    """.split()
+)
 
 # Attributes of later versions of TensorFlow that we declare on top of 1.15's.
 EXTRA_ATTRS: dict[str, tuple[str, ...]] = {}
@@ -152,3 +158,27 @@ PENDING.update(
         "needs a variant: tests of tensor lists",
     )
 )
+
+_DATASETS = """
+    AnonymousIterator AnonymousIteratorV2 AnonymousIteratorV3 AnonymousMemoryCache
+    AnonymousRandomSeedGenerator AnonymousSeedGenerator AssertNextDataset BatchDataset BatchDatasetV2
+    CacheDataset CacheDatasetV2 ConcatenateDataset DatasetCardinality DatasetToSingleElement DeleteIterator
+    DeleteMemoryCache DeleteRandomSeedGenerator DeleteSeedGenerator DenseToSparseBatchDataset
+    DirectedInterleaveDataset DummyMemoryCache DummySeedGenerator FilterByLastComponentDataset FilterDataset
+    FinalizeDataset FixedLengthRecordDataset FixedLengthRecordDatasetV2 FlatMapDataset GeneratorDataset
+    GroupByReducerDataset GroupByWindowDataset IgnoreErrorsDataset InterleaveDataset Iterator
+    IteratorFromStringHandle IteratorFromStringHandleV2 IteratorGetDevice IteratorGetNext
+    IteratorGetNextAsOptional IteratorGetNextSync IteratorToStringHandle IteratorV2 MakeIterator
+    MapAndBatchDataset MapDataset MaxIntraOpParallelismDataset ModelDataset NonSerializableDataset
+    OneShotIterator OptimizeDataset OptionsDataset PaddedBatchDataset PaddedBatchDatasetV2
+    ParallelBatchDataset ParallelFilterDataset ParallelInterleaveDataset ParallelInterleaveDatasetV2
+    ParallelInterleaveDatasetV3 ParallelInterleaveDatasetV4 ParallelMapDataset ParallelMapDatasetV2
+    PrefetchDataset PrivateThreadPoolDataset RandomDataset RangeDataset ReduceDataset RepeatDataset
+    RewriteDataset SamplingDataset ScanDataset ShardDataset ShuffleAndRepeatDataset ShuffleDataset
+    ShuffleDatasetV2 ShuffleDatasetV3 SkipDataset SlidingWindowDataset SparseTensorSliceDataset TakeDataset
+    TakeWhileDataset TensorDataset TensorSliceDataset TextLineDataset TFRecordDataset UnbatchDataset
+    UniqueDataset UnwrapDatasetVariant WindowDataset WrapDatasetVariant ZipDataset
+""".split()
+PENDING.update(dict.fromkeys(_DATASETS, "needs a dataset: tests of tf.data"))
+PENDING.update({f"Experimental{name}": "as the op without that word" for name in _DATASETS})
+PENDING.update(dict.fromkeys(["PyFunc", "PyFuncStateless"], "calls a Python function: tests of tf.data"))
