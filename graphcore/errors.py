@@ -129,7 +129,7 @@ def at_operation(error: Exception, operation: Operation, inputs: tuple[Any, ...]
     shapes = ", ".join(
         f"{'string' if getattr(value.dtype, 'kind', '') in tuple('OSU') else value.dtype}{list(value.shape)}"
         for value in inputs
-        if hasattr(value, "shape") and hasattr(value, "dtype")
+        if getattr(value, "shape", None) is not None and hasattr(value, "dtype")
     )
     where = operation.defined_at
     lines = [

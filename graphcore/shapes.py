@@ -64,7 +64,13 @@ def merge(a: Shape, b: Shape) -> Shape:
         return a
     if len(a) != len(b):
         raise InvalidValueError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
-    return tuple(merge_dims(x, y) for x, y in zip(a, b))
+    for axis, (x, y) in enumerate(zip(a, b)):
+        if x is not None and y is not None and x != y:
+            raise InvalidValueError(
+                f"Dimension {axis} in both shapes must be equal, but are {x} and {y}. "
+                f"Shapes are {format_shape(a)} and {format_shape(b)}."
+            )
+    return tuple(x if y is None else y for x, y in zip(a, b))
 
 
 def with_rank(shape: Shape, rank: int) -> tuple[Dim, ...]:

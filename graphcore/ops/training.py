@@ -1,180 +1,241 @@
-"""The optimizers' update ops (Apply*), for ref and resource variables.
+"""The optimizers' update ops, (Resource)(Sparse)Apply*: a table of rules, each declared in up to four forms.
 
-Each update is a plain function on arrays, in place; both kinds of variables share it. Formulas are
-those of tensorflow/core/kernels/training_ops.cc (r1.15), each named in its function.
+The rules are in `kernels.updates`. Shape rules and error texts are those of
+tensorflow/core/ops/training_ops.cc and tensorflow/core/kernels/training_ops.cc (r1.15).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..dtypes import INDEX, NUMBER
-from ..errors import InvalidArgumentError
+from ..dtypes import FLOATING, INDEX, NUMBER
+from ..errors import InvalidArgumentError, InvalidValueError, UnimplementedError
+from ..kernels import updates
 from ..op import op
+from ..shapes import Shape, merge, merge_dims, with_rank
 from . import rules
 
 _NO_GRAD = "updates of variables are not differentiable"
-Update = Callable[..., None]
+_NESTEROV, _SLOTS = "use_nesterov: bool = false", "update_slots: bool = true"
+_DENSE = ("", "Resource")
+_SPARSE = ("Sparse", "ResourceSparse")
+_BOTH = _DENSE + _SPARSE
 
 
-def apply_op(
-    name: str, variables: str, arguments: str, update: Update, *attrs: str, sparse: bool = False
-) -> None:
-    """Declares `Apply<name>` and `ResourceApply<name>` (or their Sparse forms).
+@dataclass(frozen=True)
+class _Row:
+    """One rule.
 
-    Args:
+    Attributes:
         name: What follows `Apply`.
-        variables: The variables that are updated, in order, the first the one that is trained.
-        arguments: The further inputs in order.
-        update: Function of the arrays in that order, attributes as keywords; updates in place.
-        *attrs: Further attributes.
-        sparse: Whether `indices` (an argument then) says which rows `grad` is for.
+        variables: The variables that are updated, the first the one that is trained.
+        arguments: The further inputs; the sparse forms have `indices` after the gradient.
+        rule: The function of `kernels.updates`.
+        attrs: Attributes besides use_locking.
+        forms: What precedes `Apply`.
+        signs: Inputs whose sign is checked: the words for it, by name.
     """
-    names, others = variables.split(), arguments.split()
-    lead = len(names)
-    kinds = {"indices": "Tindices"} if sparse else {}
-    inputs = [f"{other}: {kinds.get(other, 'T')}" for other in others]
-    types: dict[str, Any] = {"T": NUMBER} | ({"Tindices": INDEX} if sparse else {})
-    prefix = "Sparse" if sparse else ""
-    attrs = ("use_locking: bool = false", *attrs)
-    keywords = [attr.split(":")[0].strip() for attr in attrs[1:]]
 
-    def run(holders: tuple[Any, ...], values: tuple[Any, ...], options: dict[str, Any]) -> None:
+    name: str
+    variables: str
+    arguments: str
+    rule: updates.Rule
+    attrs: tuple[str, ...] = ()
+    forms: tuple[str, ...] = _BOTH
+    signs: tuple[str, ...] = ()
+
+
+_ADAM = "beta1_power beta2_power lr beta1 beta2 epsilon grad"
+_FTRL_SIGNS = ("lr", "l1", "l2", "l2_shrinkage", "lr_power")
+_ROWS = (
+    _Row("GradientDescent", "var", "alpha delta", updates.gradient_descent, forms=_DENSE),
+    _Row("Momentum", "var accum", "lr grad momentum", updates.momentum, (_NESTEROV,)),
+    _Row(
+        "KerasMomentum",
+        "var accum",
+        "lr grad momentum",
+        updates.keras_momentum,
+        (_NESTEROV,),
+        ("Resource", "ResourceSparse"),
+    ),
+    _Row("Adam", "var m v", _ADAM, updates.adam, (_NESTEROV,), _DENSE),
+    _Row("AdamWithAmsgrad", "var m v vhat", _ADAM, updates.adam_with_amsgrad, forms=("Resource",)),
+    _Row("AdaMax", "var m v", "beta1_power lr beta1 beta2 epsilon grad", updates.ada_max, forms=_DENSE),
+    _Row("AddSign", "var m", "lr alpha sign_decay beta grad", updates.add_sign, forms=_DENSE),
+    _Row("PowerSign", "var m", "lr logbase sign_decay beta grad", updates.power_sign, forms=_DENSE),
+    _Row("Adagrad", "var accum", "lr grad", updates.adagrad, (_SLOTS,)),
+    _Row("AdagradV2", "var accum", "lr epsilon grad", updates.adagrad_v2, (_SLOTS,)),
+    _Row(
+        "AdagradDA",
+        "var gradient_accumulator gradient_squared_accumulator",
+        "grad lr l1 l2 global_step",
+        updates.adagrad_da,
+    ),
+    _Row("Adadelta", "var accum accum_update", "lr rho epsilon grad", updates.adadelta),
+    _Row("RMSProp", "var ms mom", "lr rho momentum epsilon grad", updates.rms_prop),
+    _Row("CenteredRMSProp", "var mg ms mom", "lr rho momentum epsilon grad", updates.centered_rms_prop),
+    _Row("Ftrl", "var accum linear", "grad lr l1 l2 lr_power", updates.ftrl, signs=_FTRL_SIGNS),
+    _Row(
+        "FtrlV2",
+        "var accum linear",
+        "grad lr l1 l2 l2_shrinkage lr_power",
+        updates.ftrl_v2,
+        signs=_FTRL_SIGNS,
+    ),
+    _Row("ProximalAdagrad", "var accum", "lr l1 l2 grad", updates.proximal_adagrad, signs=("lr", "l1", "l2")),
+    _Row("ProximalGradientDescent", "var", "alpha l1 l2 delta", updates.proximal_gradient_descent),
+)
+
+# How messages call an input, and which sign it must have where that is checked.
+_CALLED = {
+    "l1": "l1 regularization strength",
+    "l2": "l2 regularization strength",
+    "l2_shrinkage": "l2 shrinkage regularization strength",
+}
+_SIGNS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "lr": ("positive", lambda value: value > 0),
+    "lr_power": ("non-positive", lambda value: value <= 0),
+}
+_NOT_NEGATIVE: tuple[str, Callable[[Any], Any]] = ("non-negative", lambda value: value >= 0)
+
+
+def _declare(row: _Row, form: str) -> None:
+    by_ref, sparse = "Resource" not in form, "Sparse" in form
+    names, others = row.variables.split(), row.arguments.split()
+    place = next(index for index, name in enumerate(others) if name in ("grad", "delta"))
+    inputs = [f"{other}: {'int64' if other == 'global_step' else 'T'}" for other in others]
+    types: dict[str, Any] = {"T": NUMBER}
+    if sparse:
+        inputs[place : place + 1] = ["grad: T", "indices: Tindices"]
+        types["Tindices"] = INDEX
+    keywords = [attr.split(":")[0] for attr in row.attrs]
+    lead = len(names)
+
+    def run(args: tuple[Any, ...], **options: Any) -> Any:
+        holders, values = args[:lead], list(args[lead:])
+        indices = values.pop(place + 1) if sparse else None
         with holders[0].lock:
             arrays = [holder.writable() for holder in holders]
-            _check(names, arrays, others, values, sparse)
-            update(*arrays, *values, **options)
+            _check(row, names, arrays, others, values, indices)
+            if indices is not None:
+                grad = values.pop(place)
+                updates.apply_to_rows(row.rule, arrays, indices, grad, place, values, **options)
+            else:
+                row.rule(*arrays, *values, **options)
+        return holders[0] if by_ref else None
 
-    def make(as_reference: bool) -> Callable[..., Any]:
-        if "use_nesterov" in keywords:
+    def kernel(*args: Any) -> Any:
+        return run(args)
 
-            def kernel(*args: Any, use_nesterov: bool) -> Any:
-                run(args[:lead], args[lead:], {"use_nesterov": use_nesterov})
-                return args[0] if as_reference else None
-        else:
+    def kernel_with_attrs(*args: Any, node: Any) -> Any:
+        return run(args, **{name: node.attr(name) for name in keywords})
 
-            def kernel(*args: Any) -> Any:  # type: ignore[misc]
-                run(args[:lead], args[lead:], {})
-                return args[0] if as_reference else None
-
-        kernel.__doc__ = update.__doc__
-        return kernel
-
-    refs = ", ".join([f"{item}: Ref(T)" for item in names] + inputs)
-    declared = op(f"{prefix}Apply{name}", f"{refs} -> out: Ref(T)", *attrs, no_grad=_NO_GRAD, **types)(
-        make(True)
-    )
-    declared.shape(rules.unchanged)
-    handles = ", ".join([f"{item}: resource" for item in names] + inputs)
+    chosen = kernel_with_attrs if keywords else kernel
+    chosen.__doc__ = row.rule.__doc__
+    kind, results = ("Ref(T)", "out: Ref(T)") if by_ref else ("resource", "")
+    signature = ", ".join([f"{name}: {kind}" for name in names] + inputs)
     declared = op(
-        f"Resource{prefix}Apply{name}",
-        f"{handles} ->",
-        *attrs,
-        stateful=True,
+        f"{form}Apply{row.name}",
+        f"{signature} -> {results}",
+        "use_locking: bool = false",
+        *row.attrs,
+        stateful=not by_ref,
         ctx=False,
         no_grad=_NO_GRAD,
         **types,
-    )(make(False))
-    declared.shape(rules.nothing)
+    )(chosen)
+
+    def shape(node: Any) -> Any:
+        found: Shape = rules.shape_of_variable(node, 0)
+        for index in range(1, lead):
+            found = merge(found, rules.shape_of_variable(node, index))
+        for index in range(lead, lead + len(inputs)):
+            if index == lead + place:
+                found = _with_gradient(node, index, found, sparse)
+            elif index != lead + place + 1 or not sparse:
+                with_rank(node.shape(index), 0)
+        return found if by_ref else []
+
+    declared.shape(shape)
+
+
+def _with_gradient(node: Any, index: int, shape: Shape, sparse: bool) -> Shape:
+    """The variable's shape, merged with that of the gradient in input `index`."""
+    grad: Shape = node.shape(index)
+    if not sparse:
+        return merge(shape, grad)
+    (count,) = with_rank(node.shape(index + 1), 1)
+    if grad is None:
+        return shape
+    if not grad:
+        raise InvalidValueError("Shape must be at least rank 1 but is rank 0")
+    merge_dims(count, grad[0])
+    return merge(shape, (None, *grad[1:]))
 
 
 def _check(
-    names: list[str], arrays: list[Any], others: list[str], values: tuple[Any, ...], sparse: bool
+    row: _Row, names: list[str], arrays: list[Any], others: list[str], values: list[Any], indices: Any
 ) -> None:
-    """Raises InvalidArgumentError where a shape does not fit the variable's."""
-    shape = arrays[0].shape
+    """Raises InvalidArgumentError where an input does not fit the variable."""
+    var = arrays[0]
+    if var.dtype.kind != "f" and var.dtype.name not in _FLOATING:
+        raise UnimplementedError(
+            f"Variables of {var.dtype.name} cannot be updated: they must be one of "
+            f"{', '.join(sorted(_FLOATING))}"
+        )
     for name, array in zip(names[1:], arrays[1:]):
-        if array.shape != shape:
+        if array.shape != var.shape:
             raise InvalidArgumentError(
-                f"var and {name} do not have the same shape{list(shape)} {list(array.shape)}"
+                f"var and {name} do not have the same shape{_text(var.shape)} {_text(array.shape)}"
             )
     for name, value in zip(others, values):
         if name in ("grad", "delta"):
-            if not sparse and value.shape != shape:
+            if indices is not None:
+                _check_rows(var, value, indices)
+            elif value.shape != var.shape:
                 raise InvalidArgumentError(
-                    f"var and {name} do not have the same shape{list(shape)} {list(value.shape)}"
+                    f"var and {name} do not have the same shape{_text(var.shape)} {_text(value.shape)}"
                 )
-        elif name == "indices":
-            flat = np.asarray(value)
-            wrong = np.flatnonzero((flat < 0) | (flat >= shape[0]))
-            if wrong.size:
-                raise InvalidArgumentError(
-                    f"Index {flat[wrong[0]]} at offset {wrong[0]} in indices is out of range"
-                )
-        elif np.ndim(value):
-            raise InvalidArgumentError(f"{name} is not a scalar: {list(np.shape(value))}")
+            continue
+        word, fits = _SIGNS.get(name, _NOT_NEGATIVE)
+        if np.ndim(value) or (name in row.signs and not fits(value)):
+            what = f"a {word} scalar" if name in row.signs else "a scalar"
+            raise InvalidArgumentError(
+                f"{_CALLED.get(name, name)} is not {what}: {_text(np.shape(value))}",
+                value=np.asarray(value).tolist(),
+            )
 
 
-def _gradient_descent(var: Any, alpha: Any, delta: Any) -> None:
-    """Var -= alpha * delta."""
-    var -= alpha * delta
+def _check_rows(var: Any, grad: Any, indices: Any) -> None:
+    if not var.ndim:
+        raise InvalidArgumentError("var must be at least 1 dimensional")
+    if indices.ndim != 1:
+        raise InvalidArgumentError("indices must be one-dimensional")
+    for axis in range(1, var.ndim):
+        if axis >= grad.ndim or grad.shape[axis] != var.shape[axis]:
+            raise InvalidArgumentError(f"var and grad must match in dimension {axis}")
+    if grad.ndim != var.ndim or grad.shape[0] != len(indices):
+        raise InvalidArgumentError("grad must be the same size as indices in the first dimension.")
+    wrong = np.flatnonzero((indices < 0) | (indices >= len(var)))
+    if wrong.size:
+        at = int(wrong[0])
+        raise InvalidArgumentError(
+            f"Index {indices[at]} at offset {at} in indices is out of range",
+            index=int(indices[at]),
+            offset=at,
+        )
 
 
-def _momentum(var: Any, accum: Any, lr: Any, grad: Any, momentum: Any, *, use_nesterov: bool) -> None:
-    """Accum = accum * momentum + grad; var -= lr * accum (Nesterov: lr * grad + lr * momentum * accum)."""
-    accum *= momentum
-    accum += grad
-    if use_nesterov:
-        var -= grad * lr + accum * momentum * lr
-    else:
-        var -= accum * lr
+def _text(shape: tuple[int, ...]) -> str:
+    return f"[{','.join(map(str, shape))}]"
 
 
-def _sparse_momentum(
-    var: Any, accum: Any, lr: Any, grad: Any, indices: Any, momentum: Any, *, use_nesterov: bool
-) -> None:
-    """As ApplyMomentum on the rows `indices`, one after the other."""
-    for row, index in enumerate(indices.tolist()):
-        _momentum_row(var, accum, index, lr, grad[row], momentum, use_nesterov)
+_FLOATING = frozenset(dtype.name for dtype in FLOATING)
 
-
-def _momentum_row(
-    var: Any, accum: Any, index: int, lr: Any, grad: Any, momentum: Any, nesterov: bool
-) -> None:
-    accum[index] = accum[index] * momentum + grad
-    var[index] -= grad * lr + accum[index] * momentum * lr if nesterov else accum[index] * lr
-
-
-def _adam(
-    var: Any,
-    m: Any,
-    v: Any,
-    beta1_power: Any,
-    beta2_power: Any,
-    lr: Any,
-    beta1: Any,
-    beta2: Any,
-    epsilon: Any,
-    grad: Any,
-    *,
-    use_nesterov: bool,
-) -> None:
-    """Adam (Kingma and Ba, 2015), with epsilon outside the bias correction as TensorFlow has it."""
-    one = var.dtype.type(1)
-    alpha = lr * np.sqrt(one - beta2_power) / (one - beta1_power)
-    m += (grad - m) * (one - beta1)
-    v += (np.square(grad) - v) * (one - beta2)
-    step = grad * (one - beta1) + beta1 * m if use_nesterov else m
-    var -= (step * alpha) / (np.sqrt(v) + epsilon)
-
-
-apply_op("GradientDescent", "var", "alpha delta", _gradient_descent)
-apply_op("Momentum", "var accum", "lr grad momentum", _momentum, "use_nesterov: bool = false")
-apply_op(
-    "Momentum",
-    "var accum",
-    "lr grad indices momentum",
-    _sparse_momentum,
-    "use_nesterov: bool = false",
-    sparse=True,
-)
-apply_op(
-    "Adam",
-    "var m v",
-    "beta1_power beta2_power lr beta1 beta2 epsilon grad",
-    _adam,
-    "use_nesterov: bool = false",
-)
+for _row in _ROWS:
+    for _form in _row.forms:
+        _declare(_row, _form)
