@@ -82,7 +82,7 @@ def ctc_loss(
     for time in range(times - 1, -1, -1):
         if time + 1 < times:
             beta[time] = _reached(beta[time + 1] + emit[time + 1], stays, skips, -1)
-        beta[time][(time == ends - 1)[:, None] & last] = 0
+        beta[time][np.equal(ends - 1, time)[:, None] & last] = 0
 
     both = alpha + beta
     log_p = np.logaddexp.reduce(both[0], -1)

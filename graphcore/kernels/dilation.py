@@ -96,7 +96,7 @@ def dilation2d_backprop(
         batch, row, column, channel = none.T
         lost = dy[batch, row, column, channel]
         if by_filter:
-            np.add.at(out, (0, 0, channel), lost)
+            np.add.at(out[0, 0], channel, lost)
         else:
             rows, columns = (
                 np.maximum(place * axis.stride - axis.before, 0)

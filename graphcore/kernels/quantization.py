@@ -76,7 +76,8 @@ def quantize(x: Array, low: Any, high: Any, dtype: Any) -> Array:
     offset = rounded(F(low * scale)) - F(lowest)
     # The limits of int32 are no float32 numbers that could be cast back.
     bounds = max(F(lowest), F(-2147483648)), min(F(highest), F(2147483520))
-    return np.clip(rounded(x * scale) - offset, *bounds).astype(np.int32).astype(dtype)
+    clipped: Array = np.clip(rounded(x * scale) - offset, *bounds)
+    return clipped.astype(np.int32).astype(dtype)
 
 
 def dequantize(x: Array, low: Any, high: Any) -> Array:
@@ -107,7 +108,8 @@ def _down(x: Array, low: Any, high: Any, new_low: Any, new_high: Any) -> Array:
         offset = int(middle * reciprocal * F(one))
         new_offset = int(one * (float(new_low) * 255.0) / float(new_span))
     fixed = ((x.astype(np.int64) * scale) >> 32) + (offset - new_offset + one // 2)
-    return np.clip(fixed >> 16, 0, 255).astype(np.uint8)
+    clipped: Array = np.clip(fixed >> 16, 0, 255)
+    return clipped.astype(np.uint8)
 
 
 def up_to_32(x: Array, low: Any, high: Any, new_low: Any, new_high: Any) -> Array:
@@ -117,7 +119,8 @@ def up_to_32(x: Array, low: Any, high: Any, new_low: Any, new_high: Any) -> Arra
         return exact
     ends = dequantize_scalar(np.array([0, 1], np.uint8), low, high)
     start, one = unclamped(ends, new_low, new_high, np.int32).tolist()
-    return np.clip(start + x.astype(np.int64) * (one - start), *limits(np.int32)).astype(np.int32)
+    clipped: Array = np.clip(start + x.astype(np.int64) * (one - start), *limits(np.int32))
+    return clipped.astype(np.int32)
 
 
 def product_range(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..convert import convert_to_tensor
-from ..dtypes import FLOATING, INDEX, NUMBER, REAL, int32, int64
+from ..dtypes import FLOATING, INDEX, NUMBER, REAL, float16, float32, float64, int32, int64
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import GraphOp, op, raw_ops
 from ..shapes import Shape, reduce, with_rank, with_rank_at_least
@@ -123,8 +123,11 @@ def _limit(dtype: Any, lowest: bool) -> Any:
 
 def kept_shape(node: Any) -> Any:
     """The input's run-time shape with reduced dimensions 1, as TensorFlow's gradients compute it."""
-    shape = raw_ops.Shape(node.inputs[0])
-    axes = node.inputs[1]
+    return reduced_shape(raw_ops.Shape(node.inputs[0]), node.inputs[1])
+
+
+def reduced_shape(shape: Any, axes: Any) -> Any:
+    """A shape (int32) with reduced dimensions 1, as operations."""
     rank = raw_ops.Size(shape)
     axes = raw_ops.FloorMod(raw_ops.Cast(axes, DstT=int32) + rank, rank)
     all_axes = raw_ops.Range(0, rank, 1)
@@ -223,6 +226,22 @@ any_ = reduction(
 )
 
 
+def _euclidean_norm(input: Any, axis: tuple[int, ...], keep_dims: bool) -> Any:
+    """The square root of the sum of squares."""
+    wide = input.astype(np.float32) if input.dtype.itemsize == 2 and input.dtype.kind not in "iu" else input
+    squares = _ADD((wide * np.conj(wide)).real, axis, keepdims=keep_dims)
+    return np.sqrt(squares.astype(np.float64) if wide.dtype.kind in "iu" else squares).astype(input.dtype)
+
+
+def _euclidean_norm_grad(node: Any, dy: Any) -> Any:
+    kept = kept_shape(node)
+    scale = raw_ops.RealDiv(raw_ops.Reshape(dy, kept), raw_ops.Reshape(node.outputs[0], kept))
+    return [node.inputs[0] * scale, None]
+
+
+euclidean_norm = reduction("EuclideanNorm", _euclidean_norm, _euclidean_norm_grad)
+
+
 def _arg_reduction(name: str, function: Callable[..., Any], worst: float) -> GraphOp:
     def kernel(input: Any, dimension: Any, *, output_type: Any) -> Any:
         axis = int(dimension)
@@ -268,7 +287,7 @@ arg_max = _arg_reduction("ArgMax", np.argmax, -np.inf)
 arg_min = _arg_reduction("ArgMin", np.argmin, np.inf)
 
 
-def _cumulative(name: str, ufunc: Any, identity: int, grad: Any) -> GraphOp:
+def _cumulative(name: str, ufunc: Any, identity: Any, grad: Any, types: Any = NUMBER) -> GraphOp:
     def kernel(x: Any, axis: Any, *, exclusive: bool, reverse: bool) -> Any:
         position = int(axis)
         if not -x.ndim <= position < x.ndim:
@@ -279,7 +298,7 @@ def _cumulative(name: str, ufunc: Any, identity: int, grad: Any) -> GraphOp:
             x = np.flip(x, position)
         result = ufunc.accumulate(x, position, dtype=x.dtype)
         if exclusive:
-            shifted = np.full_like(result, identity)
+            shifted = np.full_like(result, identity(x.dtype) if callable(identity) else identity)
             head: list[Any] = [slice(None)] * x.ndim
             tail: list[Any] = [slice(None)] * x.ndim
             head[position], tail[position] = slice(1, None), slice(None, -1)
@@ -292,7 +311,7 @@ def _cumulative(name: str, ufunc: Any, identity: int, grad: Any) -> GraphOp:
         "x: T, axis: Tidx -> out: T",
         "exclusive: bool = false",
         "reverse: bool = false",
-        T=NUMBER,
+        T=types,
         Tidx=(INDEX, int32),
     )(kernel)
     declared.shape(rules.unchanged)
@@ -315,6 +334,30 @@ def _cumprod_grad(node: Any, dy: Any) -> Any:
 
 cumsum = _cumulative("Cumsum", np.add, 0, _cumsum_grad)
 cumprod = _cumulative("Cumprod", np.multiply, 1, _cumprod_grad)
+
+
+def _cumulative_logsumexp_grad(node: Any, dy: Any) -> Any:
+    """In logarithms, of the positive and the negative part of the gradient."""
+    x, axis = node.inputs
+    y = node.outputs[0]
+    options = {"exclusive": node.attr("exclusive"), "reverse": not node.attr("reverse")}
+    zeros = raw_ops.ZerosLike(dy)
+    lowest = raw_ops.Fill(raw_ops.Shape(dy), convert_to_tensor(dy.dtype.min, dy.dtype))
+
+    def part(is_there: Any, size: Any) -> Any:
+        logs = raw_ops.Select(is_there, raw_ops.Log(size), lowest)
+        return raw_ops.Exp(raw_ops.CumulativeLogsumexp(logs - y, axis, **options) + x)
+
+    return [part(raw_ops.Greater(dy, zeros), dy) - part(raw_ops.Less(dy, zeros), -dy), None]
+
+
+cumulative_logsumexp_op = _cumulative(
+    "CumulativeLogsumexp",
+    np.logaddexp,
+    lambda dtype: np.finfo(dtype).min,
+    _cumulative_logsumexp_grad,
+    (float16, float32, float64),
+)
 
 
 @op("L2Loss", "t: T -> output: T", T=FLOATING)
