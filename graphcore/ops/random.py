@@ -37,7 +37,7 @@ class _Generator:
         self.lock = threading.Lock()
 
 
-def _draw(ctx: Any, node: Any, function: Callable[..., Any], *args: Any) -> Any:
+def draw(ctx: Any, node: Any, function: Callable[..., Any], *args: Any) -> Any:
     """`function(generator, *args)` with the generator of `node`."""
     generator = ctx.op_state(node, "random", lambda: _Generator(node))
     with generator.lock:
@@ -54,7 +54,7 @@ def _random(name: str, function: Callable[..., Any]) -> GraphOp:
     """Declares a stateful op whose input is the shape."""
 
     def kernel(ctx: Any, shape: Any, *, dtype: Any, node: Any) -> Any:
-        return _draw(ctx, node, function, shape, dtype)
+        return draw(ctx, node, function, shape, dtype)
 
     kernel.__doc__ = function.__doc__
     declared = op(
@@ -109,7 +109,7 @@ stateless_truncated_normal_op = _stateless("StatelessTruncatedNormal", kernels.t
 )
 def random_uniform_int(ctx: Any, shape: Any, minval: Any, maxval: Any, *, Tout: Any, node: Any) -> Any:
     """Integers in [minval, maxval)."""
-    return _draw(ctx, node, kernels.random_uniform_int, shape, minval, maxval, Tout)
+    return draw(ctx, node, kernels.random_uniform_int, shape, minval, maxval, Tout)
 
 
 @op(
@@ -142,7 +142,7 @@ def _(node: Any) -> Shape:
 @op("RandomShuffle", "value: T -> output: T", *_SEEDS, T=ANY, stateful=True, no_grad=_NO_GRAD)
 def random_shuffle_op(ctx: Any, value: Any, *, node: Any) -> Any:
     """The rows in random order."""
-    return _draw(ctx, node, kernels.random_shuffle, value)
+    return draw(ctx, node, kernels.random_shuffle, value)
 
 
 random_shuffle_op.shape(rules.unchanged)
@@ -159,7 +159,7 @@ random_shuffle_op.shape(rules.unchanged)
 )
 def multinomial_op(ctx: Any, logits: Any, num_samples: Any, *, output_dtype: Any, node: Any) -> Any:
     """Class numbers drawn from unnormalized log-probabilities."""
-    return _draw(ctx, node, kernels.multinomial, logits, num_samples, output_dtype)
+    return draw(ctx, node, kernels.multinomial, logits, num_samples, output_dtype)
 
 
 @op(

@@ -1,0 +1,196 @@
+"""Non-maximum suppression: of boxes that overlap too much, those with the highest scores stay.
+
+Boxes are (y1, x1, y2, x2), corners in either order. Equal scores are taken in the order of the boxes.
+What overlaps exactly as much as the threshold stays, and with a sigma no box is dropped for its overlap
+alone: so do all versions of TensorFlow but 1.15 to 2.1.
+
+Source: tensorflow/core/kernels/non_max_suppression_op.cc. Soft suppression: Bodla et al., "Soft-NMS",
+2017, https://arxiv.org/abs/1704.04503.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+
+import numpy as np
+
+from ...formats.errors import InvalidArgumentError
+from .arrays import Array, shape_text
+
+Similarity = Callable[[int, Array], Array]
+
+
+def iou(boxes: Array) -> Similarity:
+    """The function that gives a box's intersections over unions with others, in the boxes' dtype."""
+    low = np.minimum(boxes[:, :2], boxes[:, 2:])
+    high = np.maximum(boxes[:, :2], boxes[:, 2:])
+    sides = high - low
+    areas = sides[:, 0] * sides[:, 1]
+    zero = boxes.dtype.type(0)
+
+    def similarity(index: int, others: Array) -> Array:
+        shared = np.minimum(high[index], high[others]) - np.maximum(low[index], low[others])
+        shared = np.maximum(shared, zero)
+        common = shared[:, 0] * shared[:, 1]
+        valid = (areas[index] > zero) & (areas[others] > zero)
+        with np.errstate(all="ignore"):
+            found = common / (areas[index] + areas[others] - common)
+        return np.where(valid, found, zero)
+
+    return similarity
+
+
+def overlaps(matrix: Array) -> Similarity:
+    """The function that looks similarities up in a square matrix."""
+    return lambda index, others: np.asarray(matrix[others, index])
+
+
+def suppress(
+    scores: Array,
+    similarity: Similarity,
+    max_output_size: int,
+    threshold: np.generic,
+    score_threshold: np.generic,
+) -> Array:
+    """The boxes that stay, by falling score.
+
+    Args:
+        scores: (boxes,), float16 or float32.
+        similarity: See `iou` and `overlaps`.
+        max_output_size: At most so many.
+        threshold: Boxes that are more similar than this to one that stays go.
+        score_threshold: Boxes must have a higher score than this.
+
+    Returns:
+        Their numbers, int32.
+    """
+    order = np.argsort(-scores, kind="stable")
+    waiting = order[scores[order] > score_threshold]
+    selected: list[int] = []
+    while len(selected) < max_output_size and waiting.size:
+        best = int(waiting[0])
+        selected.append(best)
+        waiting = waiting[1:]
+        waiting = waiting[~(similarity(best, waiting) > threshold)]
+    return np.array(selected, np.int32)
+
+
+def suppress_softly(
+    scores: Array,
+    similarity: Similarity,
+    max_output_size: int,
+    score_threshold: np.generic,
+    sigma: np.generic,
+) -> tuple[Array, Array]:
+    """As `suppress`, but scores fall with the similarity instead of boxes going.
+
+    Args:
+        scores: (boxes,), float16 or float32.
+        similarity: See `iou`.
+        max_output_size: At most so many.
+        score_threshold: Boxes go once their score has fallen to this.
+        sigma: Scores fall by exp(-similarity ** 2 / (2 * sigma)).
+
+    Returns:
+        The boxes' numbers, int32, and the scores to which they have fallen.
+    """
+    dtype = scores.dtype.type
+    scale = dtype(dtype(-0.5) / sigma)
+    heap = [(-float(score), index, 0) for index, score in enumerate(scores) if score > score_threshold]
+    heapq.heapify(heap)
+    selected: list[int] = []
+    kept: list[float] = []
+    while len(selected) < max_output_size and heap:
+        negative, index, begin = heapq.heappop(heap)
+        score = original = dtype(-negative)
+        # Those selected since this box was last looked at.
+        alike = similarity(index, np.array(selected[begin:][::-1], np.int64))
+        weights = np.exp((scale * alike * alike).astype(np.float32)).astype(scores.dtype)
+        for weight in weights:
+            score = dtype(score * weight)
+            if score <= score_threshold:
+                break
+        if score == original:
+            selected.append(index)
+            kept.append(float(score))
+        elif score > score_threshold:
+            heapq.heappush(heap, (-float(score), index, len(selected)))
+    return np.array(selected, np.int32), np.array(kept, scores.dtype)
+
+
+def combined_non_max_suppression(
+    boxes: Array,
+    scores: Array,
+    max_per_class: int,
+    max_total: int,
+    threshold: np.generic,
+    score_threshold: np.generic,
+    *,
+    pad_per_class: bool,
+    clip_boxes: bool,
+) -> tuple[Array, Array, Array, Array]:
+    """TensorFlow's CombinedNonMaxSuppression: each class by itself, then the best of all classes.
+
+    Args:
+        boxes: float32 (batch, boxes, 1 or classes, 4).
+        scores: float32 (batch, boxes, classes).
+        max_per_class: At most so many boxes of a class.
+        max_total: At most so many of an image.
+        threshold: Of the intersection over union.
+        score_threshold: Boxes must have a higher score than this.
+        pad_per_class: Whether the result has no more rows than all classes can fill.
+        clip_boxes: Whether coordinates are brought into [0, 1].
+
+    Returns:
+        Boxes (batch, rows, 4), scores and classes (batch, rows), all float32, padded with zeros, and
+        the number of valid rows of each image (int32).
+    """
+    batch, count, classes = scores.shape
+    rows = min(max_total, max_per_class * classes) if pad_per_class and batch else max_total
+    out_boxes = np.zeros((batch, rows, 4), np.float32)
+    out_scores = np.zeros((batch, rows), np.float32)
+    out_classes = np.zeros((batch, rows), np.float32)
+    valid = np.zeros(batch, np.int32)
+    for image in range(batch):
+        found: list[tuple[Array, Array, Array]] = []
+        for number in range(classes):
+            mine = boxes[image, :, number if boxes.shape[2] > 1 else 0]
+            marks = scores[image, :, number]
+            kept = suppress(marks, iou(mine), min(max_per_class, count), threshold, score_threshold)
+            found.append((mine[kept], marks[kept], np.full(len(kept), number, np.float32)))
+        if not found:
+            continue
+        coordinates, marks, numbers = (np.concatenate(parts) for parts in zip(*found))
+        best = np.argsort(-marks, kind="stable")[:rows]
+        valid[image] = len(best)
+        chosen = coordinates[best]
+        out_boxes[image, : len(best)] = np.clip(chosen, 0, 1) if clip_boxes else chosen
+        out_scores[image, : len(best)] = marks[best]
+        out_classes[image, : len(best)] = numbers[best]
+    return out_boxes, out_scores, out_classes, valid
+
+
+def check_boxes(boxes: Array, scores: Array) -> None:
+    """Checks that there is a score for each box.
+
+    Raises:
+        InvalidArgumentError: The shapes do not fit, with TensorFlow's text.
+    """
+    if boxes.ndim != 2:
+        raise InvalidArgumentError(f"boxes must be 2-D{shape_text(boxes.shape)}")
+    if boxes.shape[1] != 4:
+        raise InvalidArgumentError(f"boxes must have 4 columns, but are {shape_text(boxes.shape)}")
+    check_scores(scores, len(boxes))
+
+
+def check_scores(scores: Array, count: int) -> None:
+    """Checks that there are `count` scores.
+
+    Raises:
+        InvalidArgumentError: There are not, with TensorFlow's text.
+    """
+    if scores.ndim != 1:
+        raise InvalidArgumentError(f"scores must be 1-D{shape_text(scores.shape)}")
+    if len(scores) != count:
+        raise InvalidArgumentError(f"scores has incompatible shape: {len(scores)} for {count} boxes")
