@@ -8,11 +8,30 @@ from ..formats.event_file import read_events as summary_iterator
 from . import not_yet
 from .checkpoint_reader import NewCheckpointReader, list_variables, load_checkpoint, load_variable
 from .coordinator import Coordinator, LooperThread
+from .learning_rate_decay import (
+    cosine_decay,
+    cosine_decay_restarts,
+    exponential_decay,
+    inverse_time_decay,
+    linear_cosine_decay,
+    natural_exp_decay,
+    noisy_linear_cosine_decay,
+    piecewise_constant,
+    piecewise_constant as piecewise_constant_decay,
+    polynomial_decay,
+)
 from .meta_graph import register_proto_function
+from .moving_averages import ExponentialMovingAverage
+from .optimizers.adadelta import AdadeltaOptimizer
+from .optimizers.adagrad import AdagradOptimizer
+from .optimizers.adagrad_da import AdagradDAOptimizer
 from .optimizers.adam import AdamOptimizer
+from .optimizers.ftrl import FtrlOptimizer
 from .optimizers.gradient_descent import GradientDescentOptimizer
 from .optimizers.momentum import MomentumOptimizer
 from .optimizers.optimizer import Optimizer
+from .optimizers.proximal import ProximalAdagradOptimizer, ProximalGradientDescentOptimizer
+from .optimizers.rms_prop import RMSPropOptimizer
 from .queue_runner import QueueRunner, add_queue_runner, start_queue_runners
 from .saver import (
     Saver,
@@ -58,10 +77,15 @@ def __getattr__(name: str) -> _Any:
 
 
 __all__ = [
-    "AdamOptimizer", "Coordinator", "GradientDescentOptimizer", "LooperThread", "MomentumOptimizer",
-    "NewCheckpointReader", "Optimizer", "QueueRunner", "Saver", "add_queue_runner", "checkpoint_exists",
-    "create_global_step", "export_meta_graph", "get_checkpoint_mtimes", "get_checkpoint_state",
+    "AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "Coordinator",
+    "ExponentialMovingAverage", "FtrlOptimizer", "GradientDescentOptimizer", "LooperThread",
+    "MomentumOptimizer", "NewCheckpointReader", "Optimizer", "ProximalAdagradOptimizer",
+    "ProximalGradientDescentOptimizer", "QueueRunner", "RMSPropOptimizer", "Saver", "add_queue_runner",
+    "checkpoint_exists", "cosine_decay", "cosine_decay_restarts", "create_global_step",
+    "exponential_decay", "export_meta_graph", "get_checkpoint_mtimes", "get_checkpoint_state",
     "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph",
-    "latest_checkpoint", "list_variables", "load_checkpoint", "load_variable", "register_proto_function",
-    "remove_checkpoint", "start_queue_runners", "summary_iterator", "update_checkpoint_state",
+    "inverse_time_decay", "latest_checkpoint", "linear_cosine_decay", "list_variables", "load_checkpoint",
+    "load_variable", "natural_exp_decay", "noisy_linear_cosine_decay", "piecewise_constant",
+    "piecewise_constant_decay", "polynomial_decay", "register_proto_function", "remove_checkpoint",
+    "start_queue_runners", "summary_iterator", "update_checkpoint_state",
 ]  # fmt: skip

@@ -190,7 +190,7 @@ def assign(
 def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """`tf.assign_add`: adds to a variable."""
     return (
-        ref.assign_add(value, name=name)
+        ref.assign_add(value)
         if isinstance(ref, ResourceVariable)
         else raw_ops.AssignAdd(ref, value, use_locking=bool(use_locking), name=name)
     )
@@ -199,7 +199,7 @@ def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str 
 def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """`tf.assign_sub`: subtracts from a variable."""
     return (
-        ref.assign_sub(value, name=name)
+        ref.assign_sub(value)
         if isinstance(ref, ResourceVariable)
         else raw_ops.AssignSub(ref, value, use_locking=bool(use_locking), name=name)
     )

@@ -8,7 +8,7 @@ Source: tensorflow/python/training/optimizer.py and slot_creator.py (r1.15), beh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..convert import convert_to_tensor
@@ -16,12 +16,11 @@ from ..default import GraphKeys, get_default_graph, name_scope
 from ..errors import InvalidTypeError, InvalidValueError
 from ..gradients import AggregationMethod, gradients
 from ..indexed_slices import IndexedSlices
-from ..initializers import Constant, Zeros
 from ..op import group, no_op, raw_ops
 from ..operation import Operation, Tensor
 from ..ops.control_flow import tuple_
-from ..variable_scope import get_variable, variable_scope
 from ..variables import RefVariable, ResourceVariable, Variable, assign_add, trainable_variables
+from .slots import create_slot, create_slot_with_initializer, create_zeros_slot
 
 
 class Optimizer:
@@ -244,16 +243,25 @@ class Optimizer:
 
     def _zeros_slot(self, var: Any, slot_name: str, op_name: str) -> Any:
         """A slot of the variable's shape, 0 at first."""
-        return self._filled_slot(var, 0, slot_name, op_name)
-
-    def _filled_slot(self, var: Any, value: float, slot_name: str, op_name: str) -> Any:
-        """A slot of the variable's shape with one value at first."""
-        initializer = Zeros() if value == 0 else Constant(value)
-        return _create_slot(self._slots, var, slot_name, op_name, initializer)
+        return self._slot(var, slot_name, lambda: create_zeros_slot(var, op_name))
 
     def _get_or_make_slot(self, var: Any, val: Any, slot_name: str, op_name: str) -> Any:
         """A slot with the tensor `val` at first."""
-        return _create_slot(self._slots, var, slot_name, op_name, val)
+        return self._slot(var, slot_name, lambda: create_slot(var, val, op_name))
+
+    def _get_or_make_slot_with_initializer(
+        self, var: Any, initializer: Any, shape: Any, dtype: Any, slot_name: str, op_name: str
+    ) -> Any:
+        """A slot of that shape and dtype with what an initializer gives at first."""
+        return self._slot(
+            var, slot_name, lambda: create_slot_with_initializer(var, initializer, shape, dtype, op_name)
+        )
+
+    def _slot(self, var: Any, slot_name: str, make: Callable[[], Any]) -> Any:
+        named = self._slots.setdefault(slot_name, {})
+        if var not in named:
+            named[var] = make()
+        return named[var]
 
     def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:
         """A variable of the optimizer itself, one a graph."""
@@ -297,29 +305,6 @@ class Optimizer:
 
     def _call_if_callable(self, value: Any) -> Any:
         return value() if callable(value) else value
-
-
-def _create_slot(
-    slots: dict[str, dict[Any, Any]], var: Any, slot_name: str, op_name: str, initializer: Any
-) -> Any:
-    named = slots.setdefault(slot_name, {})
-    if var in named:
-        return named[var]
-    use_resource = isinstance(var, ResourceVariable)
-    with variable_scope(None, f"{var.op.name}/{op_name}"), var.graph.colocate_with(var.op):
-        if isinstance(initializer, Tensor):
-            slot = get_variable("", initializer=initializer, trainable=False, use_resource=use_resource)
-        else:
-            slot = get_variable(
-                "",
-                shape=var.get_shape(),
-                dtype=var.dtype.base_dtype,
-                initializer=initializer,
-                trainable=False,
-                use_resource=use_resource,
-            )
-    named[var] = slot
-    return slot
 
 
 def _flat(value: Any) -> list[Any]:
