@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..convert import convert_to_tensor
+from ..default import name_scope
 from ..dtypes import (
     FLOATING,
     FLOATING_OR_COMPLEX,
@@ -354,12 +355,13 @@ def tf_cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     wanted = as_dtype(dtype).base_dtype
     if isinstance(x, Tensor) and x.dtype == wanted:
         return x
-    if hasattr(x, "indices") and hasattr(x, "values"):
-        return type(x)._rebuilt(x, tf_cast(x.values, wanted, name))
-    x = convert_to_tensor(x, name="x")
-    if x.dtype.base_dtype == wanted:
-        return x
-    return cast(x, DstT=wanted, name=name)
+    with name_scope(name, "Cast", [x]) as scope:
+        if hasattr(x, "indices") and hasattr(x, "values"):
+            return type(x)._rebuilt(x, tf_cast(x.values, wanted, scope))
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.base_dtype == wanted:
+            return x
+        return cast(x, DstT=wanted, name=scope)
 
 
 def _caster(dtype: DType, name: str) -> Callable[..., Any]:
