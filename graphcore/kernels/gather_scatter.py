@@ -13,6 +13,7 @@ import numpy as np
 
 from ...formats.errors import InvalidArgumentError
 from .arrays import Array, place_text, shape_text
+from .heap import unsorted_largest
 from .segment import unsorted_segment_sum
 
 
@@ -290,7 +291,8 @@ def top_k(x: Array, k: int, sorted: bool = True) -> tuple[Array, Array]:
     Args:
         x: At least 1-D, a real dtype.
         k: How many.
-        sorted: Ignored: the result is in descending order either way, equal ones by position.
+        sorted: Whether in descending order, equal ones by position; else in the order in which
+            TensorFlow's heap leaves them (only where 1 < k < the row's length).
 
     Returns:
         `(values, indices)`, both of shape x.shape[:-1] + (k,), indices int32.
@@ -314,6 +316,8 @@ def top_k(x: Array, k: int, sorted: bool = True) -> tuple[Array, Array]:
         places = np.zeros((len(rows), count), np.int64)
     elif count == 1:
         places = np.argmax(rows, axis=1)[:, None]
+    elif not sorted and count < rows.shape[1]:
+        places = np.stack([unsorted_largest(row, count) for row in rows])
     elif count * 8 < rows.shape[1]:
         places = np.stack([_largest(row, count) for row in rows])
     else:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..convert import convert_n_to_tensor, convert_to_tensor
+from ..convert import convert_to_tensor
 from ..default import name_scope
 from ..dtypes import ANY, INDEX, as_dtype, int32, int64
 from ..errors import InvalidArgumentError, InvalidValueError
@@ -297,6 +297,43 @@ split_v.grad(
 )
 
 
+@op(
+    "ParallelConcat",
+    "values: N * T -> output: T",
+    "shape: shape",
+    T=ANY,
+    undefined_grad="TensorFlow has none",
+)
+def parallel_concat(values: list[Any], *, shape: tuple[int, ...]) -> Any:
+    """Tensors whose first dimension is 1, joined along it into a declared shape."""
+    for value in values:
+        if value.shape != (1, *shape[1:]):
+            raise InvalidArgumentError(
+                f"value and update shape doesn't match: {format_shape(shape)} vs. {format_shape(value.shape)}"
+            )
+    return np.concatenate(values)
+
+
+@parallel_concat.shape
+def _(node: Any) -> Shape:
+    declared: Shape = node.attr("shape")
+    if declared is None or None in declared:
+        raise InvalidValueError("shape attr must be fully defined.")
+    current: Shape = (1, *declared[1:])
+    for index, shape in enumerate(node.shapes):
+        if shape is None or None in shape:
+            raise InvalidValueError("All input shapes must be fully defined.")
+        if shape[:1] != (1,):
+            raise InvalidValueError("Size of first dimension must be 1.")
+        try:
+            current = merge(shape, current)
+        except InvalidValueError as error:
+            raise InvalidValueError(
+                f"{error.message}\n\tFrom merging shape {index} with other shapes."
+            ) from error
+    return declared
+
+
 @op("Tile", "input: T, multiples: Tmultiples -> output: T", T=ANY, Tmultiples=(INDEX, int32))
 def tile(input: Any, multiples: Any) -> Any:
     """The input repeated `multiples` times along each axis."""
@@ -333,6 +370,34 @@ def _(view: Any) -> Any:
     if any(a != 1 and b != 1 for a, b in zip(shape, times.tolist())):
         return None
     return lambda input, _: np.broadcast_to(input, target)
+
+
+@op("TileGrad", "input: T, multiples: int32 -> output: T", T=ANY, undefined_grad="TensorFlow has none")
+def tile_grad(input: Any, multiples: Any) -> Any:
+    """The sum of the parts of which Tile made the input."""
+    times = np.reshape(multiples, -1).tolist()
+    if len(times) != input.ndim:
+        raise InvalidArgumentError(
+            f"Expected multiples argument to be a vector of length {input.ndim} but got length {len(times)}"
+        )
+    split: list[int] = []
+    for axis, (size, count) in enumerate(zip(input.shape, times)):
+        if count <= 0:
+            raise InvalidArgumentError(f"Expected multiples[{axis}] > 0, but got {count}")
+        if size % count:
+            raise InvalidArgumentError(
+                f"Expected input_dim[{axis}] to be divisible by multiples[{axis}], but {size} % {count} != 0"
+            )
+        split += [count, size // count]
+    return np.sum(input.reshape(split), axis=tuple(range(0, len(split), 2)), dtype=input.dtype)
+
+
+@tile_grad.shape
+def _(node: Any) -> Shape:
+    shape, times = node.shape(0), node.value_as_shape(1)
+    if shape is None or times is None or len(times) != len(shape):
+        return None
+    return tuple(None if not b or a is None or a % b else a // b for a, b in zip(shape, times))
 
 
 @tile.grad
@@ -680,5 +745,9 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
 
 
 def parallel_stack(values: Any, name: str = "parallel_stack") -> Any:
-    """`tf.parallel_stack`: as `tf.stack` along axis 0."""
-    return pack(convert_n_to_tensor(values), name=name)
+    """`tf.parallel_stack`: tensors of one known shape stacked along axis 0."""
+    with name_scope(name):
+        tensors = [convert_to_tensor(value) for value in values]
+        shape = tensors[0].get_shape()
+        expanded = [raw_ops.ExpandDims(tensor, 0) for tensor in tensors]
+        return parallel_concat(expanded, shape=[len(tensors), *shape.as_list()])

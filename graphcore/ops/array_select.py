@@ -490,6 +490,61 @@ unique_op.shape(lambda node: [(None,), with_rank(node.shape(0), 1)])
 unique_with_counts_op.shape(lambda node: [(None,), with_rank(node.shape(0), 1), (None,)])
 
 
+def _unique_slices(x: Any, axis: Any, out_idx: Any) -> tuple[Any, Any, Any]:
+    """`_unique_parts` of the slices along an axis; an empty axis means that x is a vector."""
+    if np.ndim(axis) != 1:
+        raise InvalidArgumentError("axis expects a 1D vector.")
+    if np.size(axis) > 1:
+        raise InvalidArgumentError("axis does not support input tensors larger than 1 elements")
+    if np.size(axis) == 0:
+        return _unique_parts(x, out_idx)
+    at = int(axis[0]) + (x.ndim if axis[0] < 0 else 0)
+    if not 0 <= at < x.ndim:
+        raise InvalidArgumentError(f"axis has to be between [0, {x.ndim})")
+    rows = np.moveaxis(x, at, 0)
+    numbers: dict[Any, int] = {}
+    keys = map(tuple, rows.reshape(len(rows), -1).tolist() if rows.size else [()] * len(rows))
+    places = np.array([numbers.setdefault(key, len(numbers)) for key in keys], out_idx)
+    first = np.zeros(len(numbers), np.int64)
+    first[places[::-1]] = np.arange(len(rows))[::-1]
+    return np.take(x, first, at), places, np.bincount(places, minlength=len(numbers)).astype(out_idx)
+
+
+_UNIQUE_V2: dict[str, Any] = {"T": ANY, "Taxis": (INDEX, int64), "out_idx": (INDEX, int32)}
+
+
+@op("UniqueV2", "x: T, axis: Taxis -> y: T, idx: out_idx", **_UNIQUE_V2, undefined_grad="TensorFlow has none")
+def unique_v2(x: Any, axis: Any, *, out_idx: Any) -> Any:
+    """Distinct slices along an axis in order of appearance, and for each slice which one it is."""
+    return _unique_slices(x, axis, out_idx)[:2]
+
+
+@op(
+    "UniqueWithCountsV2",
+    "x: T, axis: Taxis -> y: T, idx: out_idx, count: out_idx",
+    **_UNIQUE_V2,
+    undefined_grad="TensorFlow has none",
+)
+def unique_with_counts_v2(x: Any, axis: Any, *, out_idx: Any) -> Any:
+    """As UniqueV2, with how often each slice occurs."""
+    return _unique_slices(x, axis, out_idx)
+
+
+def _unique_v2_shape(node: Any) -> list[Shape]:
+    shape, axis = node.shape(0), node.value(1)
+    at = None if axis is None else int(axis[0]) if np.size(axis) else 0
+    known: tuple[Shape, Shape]
+    if shape is None or at is None or not -len(shape) <= at < len(shape):
+        known = (None if shape is None else (None,) * len(shape)), (None,)
+    else:
+        known = rules.replace_dim(shape, at % len(shape), None), (shape[at],)
+    return [*known, (None,)][: node.num_outputs]
+
+
+unique_v2.shape(_unique_v2_shape)
+unique_with_counts_v2.shape(_unique_v2_shape)
+
+
 @op(
     "ListDiff",
     "x: T, y: T -> out: T, idx: out_idx",

@@ -11,7 +11,7 @@ from ..convert import constant, convert_to_tensor
 from ..dtypes import ANY, INDEX, NUMERIC, as_dtype, int32
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import op, raw_ops
-from ..shapes import Shape, is_fully_defined, num_elements, with_rank
+from ..shapes import Shape, format_shape, is_fully_defined, num_elements, with_rank
 from . import rules
 
 
@@ -278,7 +278,7 @@ def transpose_op(x: Any, perm: Any) -> Any:
 
 
 @transpose_op.shape
-def _(node: Any) -> Shape:
+def _transposed(node: Any) -> Shape:
     source, perm = node.shape(0), node.value(1)
     if perm is None:
         if source is not None:
@@ -293,6 +293,19 @@ def _(node: Any) -> Shape:
 
 
 transpose_op.grad(lambda node, dy: [raw_ops.Transpose(dy, raw_ops.InvertPermutation(node.inputs[1])), None])
+
+
+@op("ConjugateTranspose", "x: T, perm: Tperm -> y: T", T=ANY, Tperm=(INDEX, int32))
+def conjugate_transpose(x: Any, perm: Any) -> Any:
+    """The axes in the order `perm`, complex numbers conjugated."""
+    turned = transpose_op.kernel(x, perm)
+    return np.conj(turned) if turned.dtype.kind == "c" else turned
+
+
+conjugate_transpose.shape(_transposed)
+conjugate_transpose.grad(
+    lambda node, dy: [raw_ops.ConjugateTranspose(dy, raw_ops.InvertPermutation(node.inputs[1])), None]
+)
 
 
 @op("InvertPermutation", "x: T -> y: T", T=(INDEX, int32), no_grad="integers have no derivative")
@@ -311,6 +324,48 @@ def invert_permutation(x: Any) -> Any:
 
 
 invert_permutation.shape(rules.unchanged)
+
+
+@op(
+    "UnravelIndex",
+    "indices: Tidx, dims: Tidx -> output: Tidx",
+    Tidx=(INDEX, int32),
+    undefined_grad="TensorFlow has none",
+)
+def unravel_index(indices: Any, dims: Any) -> Any:
+    """Flat positions in a tensor of shape `dims` as positions along each axis, one row an axis."""
+    if np.ndim(indices) > 1:
+        raise InvalidArgumentError(
+            f'The indices can only be scalar or vector, got "{format_shape(indices.shape)}"'
+        )
+    if np.ndim(dims) != 1:
+        raise InvalidArgumentError(f'The indices can only be 1-D, got "{format_shape(np.shape(dims))}"')
+    total, limit = 1, np.iinfo(dims.dtype).max
+    for index, dim in enumerate(dims.tolist()):
+        if dim == 0:
+            raise InvalidArgumentError(
+                f"Input dims cannot contain a dim of zero, but dims contains zero at index {index}"
+            )
+        if dim < 0:
+            raise InvalidArgumentError(f"Input dims cannot be negative. Got dim = {dim} at index {index}")
+        total *= dim
+        if total > limit:
+            raise InvalidArgumentError(f"Input dims product is causing integer overflow: ({dims.tolist()})")
+    flat = np.reshape(indices, -1)
+    if np.any((flat < 0) | (flat >= total)):
+        wrong = flat[(flat < 0) | (flat >= total)][0]
+        raise InvalidArgumentError(f"index is out of bound as with dims: {wrong} is not in [0, {total})")
+    steps = np.append(np.cumprod(dims[:0:-1])[::-1], 1)[: len(dims)]
+    result = flat // steps[:, None] % dims[:, None]
+    return result.reshape((len(dims), *np.shape(indices))).astype(indices.dtype)
+
+
+@unravel_index.shape
+def _(node: Any) -> Shape:
+    indices, (rank,) = node.shape(0), with_rank(node.shape(1), 1)
+    if indices is None:
+        return None
+    return (rank,) if not indices else (rank, num_elements(indices))
 
 
 @op("BroadcastTo", "input: T, shape: Tidx -> output: T", T=ANY, Tidx=(INDEX, int32))
@@ -451,5 +506,5 @@ def transpose(a: Any, perm: Any = None, name: str = "transpose", conjugate: bool
             else:
                 count = raw_ops.Rank(tensor)
                 perm = (count - 1) - raw_ops.Range(0, count, 1)
-        result = transpose_op(tensor, perm, name=scope)
-        return rules.conjugate(result) if conjugate else result
+        is_conjugate = conjugate and tensor.dtype.is_complex
+        return (conjugate_transpose if is_conjugate else transpose_op)(tensor, perm, name=scope)

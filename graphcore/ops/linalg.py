@@ -8,11 +8,11 @@ import numpy as np
 
 from ..convert import convert_to_tensor
 from ..default import name_scope
-from ..dtypes import SIGNED
-from ..errors import InvalidArgumentError, InvalidValueError
+from ..dtypes import REAL, SIGNED, bfloat16, float32
+from ..errors import FailedPreconditionError, InvalidArgumentError, InvalidValueError
 from ..op import op, raw_ops
 from ..operation import Tensor
-from ..shapes import Shape, broadcast, merge_dims, with_rank, with_rank_at_least
+from ..shapes import Shape, broadcast, format_shape, merge, merge_dims, with_rank, with_rank_at_least
 from . import rules
 
 
@@ -44,7 +44,7 @@ def _product(a: Any, b: Any) -> Any:
 
 
 @mat_mul.shape
-def _(node: Any) -> Shape:
+def _product_shape(node: Any) -> Shape:
     a, b = with_rank(node.shape(0), 2), with_rank(node.shape(1), 2)
     rows, inner = a[::-1] if node.attr("transpose_a") else a
     other, columns = b[::-1] if node.attr("transpose_b") else b
@@ -157,6 +157,86 @@ def batch_part(shape: Any) -> Any:
     return raw_ops.StridedSlice(shape, [0], [-2], [1], begin_mask=1)
 
 
+@op(
+    "SparseMatMul",
+    "a: Ta, b: Tb -> product: float32",
+    "transpose_a: bool = false",
+    "transpose_b: bool = false",
+    "a_is_sparse: bool = false",
+    "b_is_sparse: bool = false",
+    Ta=((float32, bfloat16), float32),
+    Tb=((float32, bfloat16), float32),
+)
+def sparse_mat_mul(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
+    """The product of two matrices that hold many zeros, in float32."""
+    for name, matrix in (("a", a), ("b", b)):
+        if matrix.ndim != 2:
+            raise InvalidArgumentError(f"{name} is not a matrix")
+    left, right = a.T if transpose_a else a, b.T if transpose_b else b
+    if left.shape[1] != right.shape[0]:
+        raise InvalidArgumentError(
+            f"Matrix size incompatible: a: {format_shape(a.shape)}, b: {format_shape(b.shape)}"
+        )
+    return np.matmul(left.astype(np.float32), right.astype(np.float32))
+
+
+sparse_mat_mul.shape(_product_shape)
+
+
+@sparse_mat_mul.grad
+def _(node: Any, dy: Any) -> Any:
+    a, b = node.inputs
+    sparse_a, sparse_b = node.attr("a_is_sparse"), node.attr("b_is_sparse")
+    dy_is_sparse = dy.op.type == "ReluGrad"
+
+    def product(x: Any, x_sparse: bool, y: Any, y_sparse: bool, like: Any, adj: tuple[bool, bool]) -> Any:
+        if adj[1]:
+            y = raw_ops.Transpose(y, [1, 0])
+        result = matmul(x, y, transpose_a=adj[0], a_is_sparse=x_sparse, b_is_sparse=y_sparse)
+        return result if result.dtype == like.dtype else raw_ops.Cast(result, DstT=like.dtype)
+
+    transpose_a, transpose_b = node.attr("transpose_a"), node.attr("transpose_b")
+    of_a, of_b, of_dy = (a, sparse_a), (b, sparse_b), (dy, dy_is_sparse)
+    if transpose_a:
+        grad_a = product(*of_b, *of_dy, a, (transpose_b, True))
+    else:
+        grad_a = product(*of_dy, *of_b, a, (False, not transpose_b))
+    if transpose_b:
+        grad_b = product(*of_dy, *of_a, b, (True, transpose_a))
+    else:
+        grad_b = product(*of_a, *of_dy, b, (not transpose_a, False))
+    return grad_a, grad_b
+
+
+@op("Cross", "a: T, b: T -> product: T", T=REAL)
+def cross(a: Any, b: Any) -> Any:
+    """The cross product of vectors of three elements."""
+    if a.shape != b.shape:
+        raise InvalidArgumentError(
+            f"Both inputs must be of same shape: {format_shape(a.shape)} vs. {format_shape(b.shape)}"
+        )
+    if a.ndim < 1:
+        raise InvalidArgumentError(f"Input must be at least 1D{format_shape(a.shape)}")
+    if a.shape[-1] != 3:
+        raise FailedPreconditionError("Cross-products are only defined for 3-element vectors.")
+    x, y, z = np.moveaxis(a, -1, 0)
+    u, v, w = np.moveaxis(b, -1, 0)
+    return np.stack([y * w - z * v, z * u - x * w, x * v - y * u], axis=-1)
+
+
+@cross.shape
+def _(node: Any) -> Shape:
+    shape = merge(with_rank_at_least(node.shape(0), 1), with_rank_at_least(node.shape(1), 1))
+    if shape is None:
+        return None
+    if shape[-1] not in (None, 3):
+        raise InvalidValueError(f"Dimension must be 3 but is {shape[-1]}")
+    return (*shape[:-1], 3)
+
+
+cross.grad(lambda node, dy: [raw_ops.Cross(node.inputs[1], dy), raw_ops.Cross(dy, node.inputs[0])])
+
+
 # TensorFlow's Python functions
 
 
@@ -180,8 +260,9 @@ def matmul(
         transpose_b: Multiply by the transpose of `b`.
         adjoint_a: Multiply by the conjugate transpose of `a`.
         adjoint_b: Multiply by the conjugate transpose of `b`.
-        a_is_sparse: A hint without effect here.
-        b_is_sparse: A hint without effect here.
+        a_is_sparse: Whether `a` holds many zeros: matrices of float32 or bfloat16 are then multiplied by
+            the op SparseMatMul.
+        b_is_sparse: The same of `b`.
         name: Name of the operation.
 
     Raises:
@@ -192,11 +273,19 @@ def matmul(
     if transpose_b and adjoint_b:
         raise InvalidValueError("Only one of transpose_b and adjoint_b can be True.")
     with name_scope(name, "MatMul", [a, b]) as scope:
-        return _matmul(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, scope)
+        flags = (transpose_a, transpose_b, adjoint_a, adjoint_b)
+        return _matmul(a, b, *flags, (a_is_sparse, b_is_sparse), scope)
 
 
 def _matmul(
-    a: Any, b: Any, transpose_a: bool, transpose_b: bool, adjoint_a: bool, adjoint_b: bool, name: str
+    a: Any,
+    b: Any,
+    transpose_a: bool,
+    transpose_b: bool,
+    adjoint_a: bool,
+    adjoint_b: bool,
+    is_sparse: tuple[bool, bool],
+    name: str,
 ) -> Any:
     a = convert_to_tensor(a, name="a")
     b = convert_to_tensor(b, dtype=a.dtype.base_dtype, name="b")
@@ -213,6 +302,16 @@ def _matmul(
             conj_b,
             adj_x=transpose_a or adjoint_a,
             adj_y=transpose_b or adjoint_b,
+            name=name,
+        )
+    if any(is_sparse) and all(tensor.dtype.base_dtype in (float32, bfloat16) for tensor in (a, b)):
+        return sparse_mat_mul(
+            a,
+            b,
+            transpose_a=transpose_a or adjoint_a,
+            transpose_b=transpose_b or adjoint_b,
+            a_is_sparse=is_sparse[0],
+            b_is_sparse=is_sparse[1],
             name=name,
         )
     return _matmul_2d(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b, adjoint_a, adjoint_b, name)

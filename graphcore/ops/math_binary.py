@@ -37,9 +37,11 @@ from ..dtypes import (
     uint8,
     uint16,
 )
-from ..errors import InvalidArgumentError, InvalidTypeError
+from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
+from ..kernels.arrays import shape_text
 from ..op import GraphOp, op, raw_ops
 from ..operation import Tensor
+from ..tensor_shape import TensorShape
 from . import rules
 
 Kernel = Callable[..., Any]
@@ -291,6 +293,23 @@ atan2 = op("Atan2", "y: T, x: T -> z: T", T=FLOATING, elementwise=True)(np.arcta
 atan2.shape(rules.broadcast_inputs)
 atan2.grad(_atan2_grad)
 
+
+@op("NextAfter", "x1: T, x2: T -> output: T", T=((float64, float32), float32))
+def next_after(x1: Any, x2: Any) -> Any:
+    """The floating number next to x1 in the direction of x2."""
+    return np.nextafter(x1, x2)
+
+
+next_after.shape(rules.broadcast_inputs)
+
+
+@next_after.grad
+def _(node: Any, dz: Any) -> Any:
+    """That of x1, and zeros."""
+    x1, x2 = node.inputs
+    return rules.unbroadcast(x1, x2, dz, dz * _zeros(x2))
+
+
 less = binary("Less", np.less, REAL, _NO_BOOL, "bool")
 less_equal = binary("LessEqual", np.less_equal, REAL, _NO_BOOL, "bool")
 greater = binary("Greater", np.greater, REAL, _NO_BOOL, "bool")
@@ -383,6 +402,47 @@ add_n.shape(rules.merge_inputs)
 add_n.grad(lambda node, dy: [dy] * len(node.inputs))
 
 
+@op("AccumulateNV2", "inputs: N * T -> sum: T", "shape: shape", T=NUMBER, commutative=True, aggregate=True)
+def accumulate_nv2(inputs: list[Any]) -> Any:
+    """The sum of any number of tensors of one shape, which is declared."""
+    return add_n.kernel(inputs)
+
+
+accumulate_nv2.shape(lambda node: node.attr("shape"))
+accumulate_nv2.grad(lambda node, dy: [dy] * len(node.inputs))
+
+
+@op("ClipByValue", "t: T, clip_value_min: T, clip_value_max: T -> output: T", T=NUMBER)
+def clip_by_value_op(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
+    """Each element moved into the interval."""
+    for bound in (clip_value_min, clip_value_max):
+        if np.shape(bound) not in ((), t.shape):
+            raise InvalidArgumentError(
+                "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. "
+                f"input shape: {shape_text(t.shape)}clip_value_min shape: "
+                f"{shape_text(np.shape(clip_value_min))}clip_value_max shape: "
+                f"{shape_text(np.shape(clip_value_max))}"
+            )
+    # comparisons, not np.maximum, which would let a bound that is NaN through
+    upper = np.where(np.less(clip_value_max, t), clip_value_max, t)
+    return np.where(np.less(upper, clip_value_min), clip_value_min, upper).astype(t.dtype)
+
+
+clip_by_value_op.shape(rules.unchanged)
+
+
+@clip_by_value_op.grad
+def _(node: Any, dy: Any) -> Any:
+    """To the operand that was chosen."""
+    x, low, high = node.inputs
+    zeros = _zeros(dy)
+    below, above = raw_ops.Less(x, low), raw_ops.Greater(x, high)
+    outside = raw_ops.LogicalOr(below, above)
+    by_low = rules.unbroadcast(x, low, None, raw_ops.Select(below, dy, zeros))[1]
+    by_high = rules.unbroadcast(x, high, None, raw_ops.Select(above, dy, zeros))[1]
+    return raw_ops.Select(outside, zeros, dy), by_low, by_high
+
+
 @op(
     "BroadcastGradientArgs",
     "s0: T, s1: T -> r0: T, r1: T",
@@ -419,6 +479,36 @@ broadcast_gradient_args.shape(lambda node: [(None,), (None,)])
 def tf_add(x: Any, y: Any, name: str | None = None) -> Any:
     """`tf.add`: x + y, element-wise with broadcasting (the op `Add`)."""
     return add(x, y, name=name)
+
+
+def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Any:
+    """`tf.accumulate_n`: the sum of tensors of one shape.
+
+    Args:
+        inputs: A list of tensors.
+        shape: Their shape, where no tensor tells it.
+        tensor_dtype: Their dtype, to be checked.
+        name: Name of the operation.
+
+    Raises:
+        ValueError: There are none, or they differ in shape or dtype.
+        TypeError: `tensor_dtype` is another one.
+    """
+    if not inputs or not isinstance(inputs, (list, tuple)):
+        raise InvalidValueError("inputs must be a list of at least one Tensor/IndexedSlices")
+    tensors = [convert_to_tensor(item) for item in inputs]
+    if any(tensor.dtype != tensors[0].dtype for tensor in tensors):
+        raise InvalidValueError("inputs must be a list of at least one Tensor with the same dtype and shape")
+    merged = TensorShape(shape)
+    for tensor in tensors:
+        merged = merged.merge_with(tensor.get_shape())
+    if tensor_dtype is not None and tensors[0].dtype != as_dtype(tensor_dtype):
+        raise InvalidTypeError(
+            f"tensor_dtype is {as_dtype(tensor_dtype)!r}, but input is of type {tensors[0].dtype!r}"
+        )
+    if len(tensors) == 1:
+        return tensors[0] if name is None else raw_ops.Identity(tensors[0], name=name)
+    return accumulate_nv2(tensors, shape=merged, name=name)
 
 
 def _truediv_types(dtype: DType) -> DType | None:

@@ -19,6 +19,7 @@ PENDING: dict[str, str] = {
     "LookupTableRemoveV2": _TABLE,
     "MergeSummary": _SUMMARY,
     "MergeV2Checkpoints": _FILES,
+    "ParallelConcat": "needs known shapes: tests of functions",
     "Placeholder": _FED,
     "PlaceholderV2": _FED,
     "ReadFile": _FILES,

@@ -261,6 +261,23 @@ CASES = [
     ),
     case("TopKV2", X, 2, expect=lambda x, k: (-np.sort(-x)[..., :2], np.argsort(-x)[..., :2])),
     case("TopKV2", np.array([1, 5, 5, 2], np.int32), 3, expect=([5, 5, 2], [1, 2, 3]), note="ties"),
+    case(
+        "TopKV2",
+        np.array([[3, 9, 1, 7, 4, 8, 2, 6], [1, 2, 3, 4, 5, 6, 7, 8]], np.float32),
+        4,
+        sorted=False,
+        expect=([[6, 7, 9, 8], [5, 6, 7, 8]], [[7, 3, 1, 5], [4, 5, 6, 7]]),
+        note="unsorted",
+    ),
+    case("TopKV2", X, 1, sorted=False, expect=lambda x, k: (x.max(-1)[..., None], x.argmax(-1)[..., None])),
+    case(
+        "TopKV2",
+        X[:, 0],
+        5,
+        sorted=False,
+        expect=lambda x, k: (-np.sort(-x), np.argsort(-x, kind="stable")),
+        note="unsorted_all",
+    ),
     case("TopKV2", X, 0, expect=(np.zeros((3, 4, 0)), np.zeros((3, 4, 0))), note="none", grad="empty"),
     case(
         "InTopK",

@@ -66,3 +66,43 @@ CASES += [
         grad="empty",
     ),
 ]
+
+SPARSE = A * (floats(2, 3, seed=5) > 0)
+for flip_a in (False, True):
+    for flip_b in (False, True):
+        flips = {"transpose_a": flip_a, "transpose_b": flip_b, "a_is_sparse": True, "b_is_sparse": flip_b}
+        a, b = (SPARSE.T.copy() if flip_a else SPARSE), (B.T.copy() if flip_b else B)
+        CASES.append(case("SparseMatMul", a, b, **flips, expect=SPARSE @ B, atol=1e-6))
+HALF_A, HALF_B = A.astype(ml_dtypes.bfloat16), B.astype(ml_dtypes.bfloat16)
+CASES += [
+    case(
+        "SparseMatMul",
+        HALF_A,
+        HALF_B,
+        expect=HALF_A.astype(np.float32) @ HALF_B.astype(np.float32),
+        grad="as float32",
+        note="bfloat16",
+        atol=1e-6,
+    ),
+    case(
+        "SparseMatMul",
+        np.zeros((0, 3), np.float32),
+        B,
+        expect=np.zeros((0, 4)),
+        grad="empty",
+        note="empty",
+    ),
+    case("Cross", floats(2, 3), floats(2, 3, seed=1), expect=np.cross, atol=1e-6),
+    case("Cross", floats(3, dtype=np.float64), floats(3, seed=1, dtype=np.float64), expect=np.cross),
+    case("Cross", ints(2, 2, 3), ints(2, 2, 3, seed=1), expect=np.cross, note="int32"),
+    case(
+        "Cross",
+        floats(2, 3, dtype=np.float16),
+        floats(2, 3, seed=1, dtype=np.float16),
+        expect=np.cross,
+        grad="as float32",
+        note="float16",
+        atol=4e-3,
+    ),
+    case("Cross", floats(0, 3), floats(0, 3), expect=floats(0, 3), grad="empty", note="empty"),
+]

@@ -158,3 +158,92 @@ CASES.append(
         note="empty",
     )
 )
+
+
+def norm(x, axes):
+    return np.sqrt(np.sum(np.abs(x) ** 2, tuple(np.ravel(axes))))
+
+
+CASES += [
+    case("EuclideanNorm", floats(2, 3, 4), np.int32([0, 2]), expect=norm),
+    case(
+        "EuclideanNorm",
+        floats(2, 3, 4),
+        np.int64(-1),
+        keep_dims=True,
+        expect=lambda x, a: norm(x, a)[..., None],
+    ),
+    case("EuclideanNorm", floats(2, 3).astype(np.float64), np.int32([0, 1]), expect=norm, note="float64"),
+    case("EuclideanNorm", np.int32([3, 4, 2]), np.int32([0]), expect=[5], note="int32"),
+    case(
+        "EuclideanNorm",
+        floats(4, dtype=np.float16),
+        np.int32([0]),
+        expect=norm,
+        grad="as float32",
+        note="float16",
+    ),
+    case(
+        "EuclideanNorm",
+        np.zeros((0, 3), np.float32),
+        np.int32([0]),
+        expect=np.zeros(3),
+        grad="empty",
+        note="empty",
+    ),
+    case(
+        "EuclideanNorm",
+        np.array([3 + 4j, 1j], np.complex64),
+        np.int32([0]),
+        expect=[np.complex64(26**0.5)],
+        grad="of real numbers",
+        note="complex",
+    ),
+]
+
+
+def running(x, axis, exclusive=False, reverse=False):
+    x = np.moveaxis(np.asarray(x, np.float64), axis, 0)
+    x = x[::-1] if reverse else x
+    sums = np.log(np.cumsum(np.exp(x), 0))
+    if exclusive:
+        sums = np.concatenate([np.full_like(sums[:1], np.finfo(np.float32).min), sums[:-1]])
+    return np.moveaxis(sums[::-1] if reverse else sums, 0, axis)
+
+
+for exclusive in (False, True):
+    for reverse in (False, True):
+        flags = {"exclusive": exclusive, "reverse": reverse}
+        CASES += [
+            case(
+                "CumulativeLogsumexp",
+                floats(3, 4, seed=int(reverse)),
+                np.int32(axis),
+                **flags,
+                expect=lambda x, a, flags=flags, axis=axis: running(x, axis, **flags),
+                rtol=1e-5,
+                atol=1e-5,
+                grad="the lowest number has none" if exclusive else [0],
+                oracle=not exclusive or "TensorFlow 2 begins with -inf, not with the lowest number",
+                second="in logarithms of the gradient",
+            )
+            for axis in (0, -1)
+        ]
+CASES += [
+    case(
+        "CumulativeLogsumexp",
+        np.float64([800.0, -900.0, 801.0]),
+        np.int64(0),
+        expect=[[800.0, 800.0, 800 + np.log(1 + np.e)]],
+        grad="as float32",
+        note="large",
+    ),
+    case(
+        "CumulativeLogsumexp",
+        floats(0, 3),
+        np.int32(1),
+        expect=floats(0, 3),
+        grad="empty",
+        note="empty",
+    ),
+]
