@@ -414,8 +414,9 @@ class Tensor(TensorOperators):
     installed by the op families that implement them (`_override_operator`).
     """
 
-    __slots__ = ("__weakref__", "_index", "_op")
+    __slots__ = ("__weakref__", "_index", "_op", "assign")
     __array_priority__ = 100
+    assign: Callable[..., Any]  # of slices of variables only: sets that slice
 
     OVERLOADABLE_OPERATORS = frozenset(
         f"__{name}__"

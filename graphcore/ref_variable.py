@@ -103,21 +103,8 @@ class RefVariable(Variable):
         result = raw_ops.AssignSub(self._variable, delta, use_locking=bool(use_locking), name=name)
         return result if read_value else result.op
 
-    def _scatter(self, kind: str, slices: Any, use_locking: bool, name: str | None) -> Any:
-        make = getattr(raw_ops, kind)
-        return make(self._variable, slices.indices, slices.values, use_locking=use_locking, name=name)
-
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Subtracts IndexedSlices."""
-        return self._scatter("ScatterSub", sparse_delta, use_locking, name)
-
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Adds IndexedSlices."""
-        return self._scatter("ScatterAdd", sparse_delta, use_locking, name)
-
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Sets rows to IndexedSlices."""
-        return self._scatter("ScatterUpdate", sparse_delta, use_locking, name)
+    def _scattered(self, kind: str, indices: Any, updates: Any, use_locking: bool, name: str | None) -> Any:
+        return getattr(raw_ops, kind)(self._variable, indices, updates, use_locking=use_locking, name=name)
 
     def count_up_to(self, limit: int) -> Any:
         """Adds 1 and gives the old value, until it reaches `limit`."""

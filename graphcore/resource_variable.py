@@ -140,21 +140,21 @@ class ResourceVariable(Variable):
         tensor = convert_to_tensor(delta, self._dtype)
         return self._changed(raw_ops.AssignSubVariableOp(self._handle, tensor, name=name), read_value)
 
-    def _scatter(self, kind: str, slices: Any, name: str | None) -> Any:
-        operation = getattr(raw_ops, kind)(self._handle, slices.indices, slices.values, name=name)
-        return self._changed(operation, True)
+    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+        """The slices at tuples of indices."""
+        with name_scope(name, "GatherNd") as scope:
+            value = raw_ops.ResourceGatherNd(self._handle, indices, dtype=self._dtype, name=scope)
+        return raw_ops.Identity(value)
 
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Subtracts IndexedSlices."""
-        return self._scatter("ResourceScatterSub", sparse_delta, name)
+    def count_up_to(self, limit: int) -> Any:
+        """Adds 1 and gives the old value, until it reaches `limit`."""
+        return raw_ops.ResourceCountUpTo(self._handle, limit=limit, T=self._dtype)
 
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Adds IndexedSlices."""
-        return self._scatter("ResourceScatterAdd", sparse_delta, name)
-
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Sets rows to IndexedSlices."""
-        return self._scatter("ResourceScatterUpdate", sparse_delta, name)
+    def _scattered(self, kind: str, indices: Any, updates: Any, use_locking: bool, name: str | None) -> Any:
+        tensor = convert_to_tensor(updates, self._dtype)
+        return self._changed(
+            getattr(raw_ops, f"Resource{kind}")(self._handle, indices, tensor, name=name), True
+        )
 
     def __repr__(self) -> str:
         return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"

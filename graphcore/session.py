@@ -24,6 +24,8 @@ from .errors import InvalidTypeError, InvalidValueError
 from .fetches import FetchMapper
 from .graph import Graph
 from .operation import Operation, Tensor
+from .ops.session_state import TensorHandle
+from .ops.session_state import TensorHandle
 from .resources import RunContext, SessionState
 from .stacks import graph_stack, session_stack
 
@@ -135,6 +137,8 @@ class BaseSession:
             metadata.fill(run_metadata, rows)
         else:
             results = plan.run(context, values)
+        for index, dtype in call.handles:
+            results[index] = TensorHandle(results[index], dtype, self)
         return results[0] if call.mapper is None else call.mapper.build(results)
 
     def _prepare(self, fetches: Any, feed_dict: Any) -> tuple[_Call, list[np.ndarray]]:
@@ -187,6 +191,11 @@ class _Call:
         mapper = FetchMapper(graph, fetches)
         self.fetches = mapper.elements
         self.mapper = None if mapper.is_single else mapper
+        self.handles = [
+            (index, fetch.op.inputs[0].dtype.base_dtype)
+            for index, fetch in enumerate(self.fetches)
+            if isinstance(fetch, Tensor) and fetch.op.type in ("GetSessionHandle", "GetSessionHandleV2")
+        ]
         self.feeds: list[Tensor] = []
         self.unpack: list[Callable[[Any], Sequence[Any]] | None] = []
         for key in keys:
@@ -272,6 +281,8 @@ def _feed_array(tensor: Tensor, dtype: DType, value: Any) -> Any:
             f"strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} "
             f"which was passed to the feed with key {tensor}."
         )
+    if isinstance(value, TensorHandle):
+        value = value.handle if value.dtype != dtype and dtype.name == "string" else value.eval()
     if dtype.name == "string":
         from .convert import as_array
 

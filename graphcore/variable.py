@@ -16,7 +16,10 @@ from .convert import convert_to_tensor
 from .default import GraphKeys, get_default_graph, get_default_session, name_scope
 from .dtypes import DType, as_dtype
 from .errors import InvalidTypeError, InvalidValueError
+from .indexed_slices import IndexedSlices
 from .operation import Operation, Tensor, TensorOperators
+from .ops.array_slice import index_tensor
+from .ops.state_scatter import batch_scatter_update
 from .tensor_shape import TensorShape
 
 
@@ -317,17 +320,66 @@ class Variable(TensorOperators):
         """Subtracts from it; gives it after that."""
         raise NotImplementedError
 
+    def _scatter(self, kind: str, slices: Any, use_locking: bool, name: str | None) -> Any:
+        if not isinstance(slices, IndexedSlices):
+            raise InvalidTypeError(f"sparse_delta is not IndexedSlices: {slices}")
+        return self._scattered(f"Scatter{kind}", slices.indices, slices.values, use_locking, name)
+
+    def _scattered(self, kind: str, indices: Any, updates: Any, use_locking: bool, name: str | None) -> Any:
+        """The variable after the update op `kind` (without Resource in front)."""
+        raise NotImplementedError
+
     def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Adds IndexedSlices."""
-        raise NotImplementedError
+        return self._scatter("Add", sparse_delta, use_locking, name)
 
     def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Subtracts IndexedSlices."""
-        raise NotImplementedError
+        return self._scatter("Sub", sparse_delta, use_locking, name)
+
+    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Multiplies rows by IndexedSlices."""
+        return self._scatter("Mul", sparse_delta, use_locking, name)
+
+    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Divides rows by IndexedSlices."""
+        return self._scatter("Div", sparse_delta, use_locking, name)
+
+    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Sets rows to their minimum with IndexedSlices."""
+        return self._scatter("Min", sparse_delta, use_locking, name)
+
+    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Sets rows to their maximum with IndexedSlices."""
+        return self._scatter("Max", sparse_delta, use_locking, name)
 
     def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Sets rows to IndexedSlices."""
-        raise NotImplementedError
+        return self._scatter("Update", sparse_delta, use_locking, name)
+
+    def batch_scatter_update(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """Sets slices of each batch to IndexedSlices; see `tf.batch_scatter_update`."""
+        return batch_scatter_update(
+            self, sparse_delta.indices, sparse_delta.values, use_locking=use_locking, name=name
+        )
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Adds `updates` at tuples of indices."""
+        return self._scattered("ScatterNdAdd", indices, updates, True, name)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Subtracts `updates` at tuples of indices."""
+        return self._scattered("ScatterNdSub", indices, updates, True, name)
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Sets slices at tuples of indices to `updates`."""
+        return self._scattered("ScatterNdUpdate", indices, updates, True, name)
+
+    def __getitem__(self, spec: Any) -> Any:
+        """The slice `variable[spec]`; its `assign(value, name=None)` sets that slice of the variable."""
+        return index_tensor(self.value(), spec, self)
 
     def _as_graph_element(self) -> Any:
         raise NotImplementedError

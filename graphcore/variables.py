@@ -77,7 +77,7 @@ def _add_operators() -> None:
         return operator
 
     for name in Tensor.OVERLOADABLE_OPERATORS:
-        if hasattr(Tensor, name):
+        if hasattr(Tensor, name) and name not in vars(Variable):
             setattr(Variable, name, forward(name))
 
 

@@ -154,9 +154,13 @@ def gather_nd_op(params: Any, indices: Any) -> Any:
     return kernels.gather_nd(params, indices)
 
 
-@gather_nd_op.shape
-def _(node: Any) -> Shape:
-    params, indices = node.shape(0), with_rank_at_least(node.shape(1), 1)
+def gather_nd_shape(params: Shape, indices: Shape) -> Shape:
+    """The shape of what GatherNd gives.
+
+    Raises:
+        InvalidValueError: `indices` has no axis, or longer tuples than `params` has axes.
+    """
+    indices = with_rank_at_least(indices, 1)
     if params is None or indices is None or indices[-1] is None:
         return None
     if indices[-1] > len(params):
@@ -165,6 +169,9 @@ def _(node: Any) -> Shape:
             f"and params shape: {list(params)}"
         )
     return (*indices[:-1], *params[indices[-1] :])
+
+
+gather_nd_op.shape(lambda node: gather_nd_shape(node.shape(0), node.shape(1)))
 
 
 @gather_nd_op.grad

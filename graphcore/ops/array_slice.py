@@ -314,14 +314,18 @@ def strided_slice(
         ellipsis_mask: Bit i: entry i stands for all axes that no other entry names.
         new_axis_mask: Bit i: entry i is a new axis of length 1.
         shrink_axis_mask: Bit i: entry i is one index, and its axis goes.
-        var: Kept for compatibility; a variable assigns to its slices by `assign_slice`.
+        var: The variable that `input_` is the value of; then the result's `assign(value, name=None)` sets
+            that slice of it.
         name: Name of the operation.
     """
     if strides is None:
         begin = convert_to_tensor(begin, name="begin")
         strides = _ones_like(begin)
     masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-    return strided_slice_op(input_, begin, end, strides, name=name, **dict(zip(_MASKS, masks)))
+    result = strided_slice_op(input_, begin, end, strides, name=name, **dict(zip(_MASKS, masks)))
+    if var is not None:
+        _make_assignable(result, var, name or result.op.name)
+    return result
 
 
 def _ones_like(begin: Any) -> Any:
@@ -399,7 +403,10 @@ def index_tensor(tensor: Any, spec: Any, var: Any = None) -> Any:
         return boolean_mask(tensor, spec)
     begin, end, strides, masks = parse_index(spec)
     with name_scope(None, "strided_slice", [tensor, *begin, *end, *strides]) as scope:
-        return strided_slice_op(tensor, *_stacked(begin, end, strides), name=scope, **masks)
+        result = strided_slice_op(tensor, *_stacked(begin, end, strides), name=scope, **masks)
+        if var is not None:
+            _make_assignable(result, var, scope)
+        return result
 
 
 def _stacked(*bounds: list[Any]) -> list[Any]:
@@ -412,22 +419,21 @@ def _stacked(*bounds: list[Any]) -> list[Any]:
     return vectors
 
 
-def assign_slice(var: Any, spec: Any, value: Any, name: str | None = None) -> Any:
-    """`var[spec].assign(value)`: sets a slice of a variable.
+def _make_assignable(result: Tensor, var: Any, prefix: str) -> None:
+    """Gives a slice of a variable its `assign`."""
+    node = result.op
+    bounds, masks = node.inputs[1:], {mask: node.attr(mask) for mask in _MASKS}
 
-    Args:
-        var: A variable; what has a `handle` is a resource variable.
-        spec: What would stand in the brackets.
-        value: Broadcasts to the slice.
-        name: Name of the operation.
-    """
-    begin, end, strides, masks = parse_index(spec)
-    with name_scope(name, "strided_slice", [value]) as scope:
-        bounds = _stacked(begin, end, strides)
+    def assign(value: Any, name: str | None = None) -> Any:
+        """Sets the slice to a value that broadcasts to it; gives the variable afterwards."""
+        name = name or f"{prefix}_assign"
         if hasattr(var, "handle"):
             value = convert_to_tensor(value, var.dtype.base_dtype)
-            return resource_strided_slice_assign(var.handle, *bounds, value, name=scope + "Assign", **masks)
-        return strided_slice_assign(var, *bounds, value, name=scope + "Assign", **masks)
+            operation = resource_strided_slice_assign(var.handle, *bounds, value, name=name, **masks)
+            return var._changed(operation, True)
+        return strided_slice_assign(var, *bounds, value, name=name, **masks)
+
+    result.assign = assign
 
 
 Tensor._override_operator("__getitem__", index_tensor)

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import ANY, INDEX, NUMBER, int32
-from ..errors import InvalidArgumentError, NotFoundError, OutOfRangeError
-from ..indexed_slices import IndexedSlices
-from ..kernels.gather_scatter import gather
-from ..op import GraphOp, op, raw_ops
-from ..shapes import Shape, format_shape, merge
+from ..errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, OutOfRangeError
+from ..op import GraphOp, op
+from ..resources import Ref
+from ..shapes import Shape, format_shape, merge, with_rank
 from . import rules
 
 _NAMES = ("container: string = ''", "shared_name: string = ''")
@@ -276,111 +275,71 @@ for _counting in (count_up_to, resource_count_up_to):
     _counting.shape(rules.scalar)
 
 
-# Sparse updates
-
-_IN_PLACE: dict[str, Callable[..., Any]] = {
-    "Add": np.add.at,
-    "Sub": np.subtract.at,
-    "Mul": np.multiply.at,
-    "Div": np.divide.at,
-    "Min": np.minimum.at,
-    "Max": np.maximum.at,
-}
-
-
-def scatter(array: Any, indices: Any, updates: Any, how: str) -> None:
-    """Updates rows of `array` in place; repeated indices add up (or the last one wins for Update).
-
-    Raises:
-        InvalidArgumentError: An index lies outside, or the shapes do not fit.
-    """
-    flat = np.reshape(indices, -1)
-    wrong = np.flatnonzero((flat < 0) | (flat >= array.shape[0])) if array.ndim else np.arange(0)
-    if wrong.size:
-        place = [int(i) for i in np.unravel_index(wrong[0], np.shape(indices))]
-        where = f"indices{place}" if place else "indices"
-        raise InvalidArgumentError(f"{where} = {flat[wrong[0]]} is not in [0, {array.shape[0]})")
-    if np.ndim(updates) and np.shape(updates) != np.shape(indices) + array.shape[1:]:
-        raise InvalidArgumentError(
-            "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
-            "updates.shape "
-            f"{list(np.shape(updates))}, indices.shape {list(np.shape(indices))}, params.shape "
-            f"{list(array.shape)}"
-        )
-    rows = updates if not np.ndim(updates) else np.reshape(updates, (flat.size, *array.shape[1:]))
-    if how == "Update":
-        array[flat] = rows
-    elif how == "Div" and array.dtype.kind in "iu":
-        for index, row in zip(flat, np.broadcast_to(rows, (flat.size, *array.shape[1:]))):
-            array[index] = np.trunc(array[index] / row)
-    else:
-        _IN_PLACE[how](array, flat, rows)
-
-
-def _scatter_ops(how: str, types: Any, locking: str) -> None:
-    def by_ref(ref: Any, indices: Any, updates: Any) -> Any:
-        with ref.lock:
-            scatter(ref.writable(), indices, updates, how)
-        return ref
-
-    def by_resource(resource: Any, indices: Any, updates: Any) -> None:
-        with resource.lock:
-            scatter(resource.writable(), indices, updates, how)
-
-    op(
-        f"Scatter{how}",
-        "ref: Ref(T), indices: Tindices, updates: T -> output_ref: Ref(T)",
-        f"use_locking: bool = {locking}",
-        T=types,
-        Tindices=INDEX,
-        no_grad=_NO_GRAD,
-    )(by_ref).shape(rules.unchanged)
-    op(
-        f"ResourceScatter{how}",
-        "resource: resource, indices: Tindices, updates: dtype ->",
-        dtype=types if how != "Update" else ANY,
-        Tindices=INDEX,
-        stateful=True,
-        ctx=False,
-        no_grad=_NO_GRAD,
-    )(by_resource).shape(rules.nothing)
-
-
-_scatter_ops("Update", ANY, "true")
-for _how in ("Add", "Sub", "Mul", "Div"):
-    _scatter_ops(_how, NUMBER, "false")
+# References
 
 
 @op(
-    "ResourceGather",
-    "resource: resource, indices: Tindices -> output: dtype",
-    "batch_dims: int = 0",
-    "validate_indices: bool = true",
-    dtype=ANY,
-    Tindices=INDEX,
-    stateful=True,
-    ctx=False,
+    "RefSelect",
+    "index: int32, inputs: N * Ref(T) -> output: Ref(T)",
+    T=ANY,
+    no_grad="it selects a reference",
 )
-def resource_gather(resource: Any, indices: Any, *, batch_dims: int) -> Any:
-    """Rows of a resource variable."""
-    return gather(resource.read(), indices, batch_dims, batch_dims)
+def ref_select(index: Any, inputs: list[Any]) -> Any:
+    """One of several references."""
+    if np.ndim(index):
+        raise InvalidArgumentError(f"Index must be a scalar, but it has shape {list(np.shape(index))}")
+    if not 0 <= index < len(inputs):
+        raise InvalidArgumentError(f"Index must be in the range [0, {len(inputs)}) but got {index}")
+    return inputs[int(index)]
 
 
-@resource_gather.shape
+@ref_select.shape
 def _(node: Any) -> Shape:
-    params, indices = rules.shape_of_variable(node, 0), node.shape(1)
-    if params is None or indices is None:
+    with_rank(node.shape(0), 0)
+    first: Shape = node.shape(1)
+    if first is None:
         return None
-    batch = node.attr("batch_dims")
-    return (*params[:batch], *indices[batch:], *params[batch + 1 :])
+    for index in range(2, len(node.shapes)):
+        if node.shape(index) != first:
+            return None
+    return first
 
 
-@resource_gather.grad
-def _(node: Any, dy: Any) -> Any:
-    """IndexedSlices of the rows that were read."""
-    handle, indices = node.inputs
-    shape = raw_ops.VariableShape(handle)
-    tail = raw_ops.StridedSlice(shape, [1], [0], [1], end_mask=1)
-    size = raw_ops.ExpandDims(raw_ops.Size(indices), 0)
-    values = raw_ops.Reshape(dy, raw_ops.ConcatV2([size, tail], 0))
-    return [IndexedSlices(values, raw_ops.Reshape(indices, size), shape), None]
+@op(
+    "TemporaryVariable",
+    "-> ref: Ref(dtype)",
+    "shape: shape",
+    "var_name: string = ''",
+    dtype=ANY,
+    stateful=True,
+    no_grad="it has no inputs",
+)
+def temporary_variable(ctx: Any, *, var_name: str, node: Any) -> Ref:
+    """A ref variable that lives until DestroyTemporaryVariable in the same run; it has no value at first."""
+    name = var_name or node.name
+    if ("temporary", name) in ctx.scratch:
+        raise AlreadyExistsError(f"Resource __per_step__/{name} already exists", variable=name)
+    made = Ref(name)
+    ctx.scratch["temporary", name] = made
+    return made
+
+
+temporary_variable.shape(lambda node: node.attr("shape"))
+
+
+@op(
+    "DestroyTemporaryVariable",
+    "ref: Ref(T) -> value: T",
+    "var_name: string",
+    T=ANY,
+    ctx=True,
+    no_grad=_NO_GRAD,
+)
+def destroy_temporary_variable(ctx: Any, ref: Any, *, var_name: str) -> Any:
+    """The last value of a temporary variable, which is no more."""
+    if ctx.scratch.pop(("temporary", var_name), None) is None:
+        raise NotFoundError(f"Resource __per_step__/{var_name} does not exist.", variable=var_name)
+    return ref.read()
+
+
+destroy_temporary_variable.shape(rules.unchanged)

@@ -78,6 +78,7 @@ UNDIFFERENTIATED: dict[str, str] = {
     "PreventGradient": "asking for it is an error",
     "ReadVariableOp": "by a handle: tests of variables",
     "ResourceGather": "by a handle: tests of variables",
+    "ResourceGatherNd": "by a handle: tests of state",
 }
 
 # Ops that came after TensorFlow 1.15, which files of TensorFlow 2 use. TensorFlow itself checks them.
@@ -183,3 +184,23 @@ _DATASETS = """
 PENDING.update(dict.fromkeys(_DATASETS, "needs a dataset: tests of tf.data"))
 PENDING.update({f"Experimental{name}": "as the op without that word" for name in _DATASETS})
 PENDING.update(dict.fromkeys(["PyFunc", "PyFuncStateless"], "calls a Python function: tests of tf.data"))
+
+PENDING.update(
+    {
+        **dict.fromkeys(["RefSelect", "TemporaryVariable", "DestroyTemporaryVariable"], "tests of state"),
+        **dict.fromkeys(["GetSessionHandle", "GetSessionHandleV2"], "tests of state"),
+        **dict.fromkeys(["GetSessionTensor", "DeleteSessionTensor", "Abort"], "tests of state"),
+    }
+)
+PENDING["Timestamp"] = "another time at each run: tests of printing"
+PENDING["TakeManySparseFromTensorsMap"] = "needs handles: tests of sparse tensors"
+
+PENDING.update(
+    dict.fromkeys(
+        [
+            *("DecodePng", "EncodePng", "DecodeJpeg", "DecodeAndCropJpeg", "ExtractJpegShape", "EncodeJpeg"),
+            *("EncodeJpegVariableQuality", "DecodeGif", "DecodeBmp"),
+        ],
+        "image files, which every encoder writes its own way: tests of image files",
+    )
+)
