@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .ops.logging import string_format as format
 from .ops.string import (
     as_string,
     hash_bucket as to_hash_bucket,
@@ -21,19 +22,7 @@ from .ops.string import (
 )
 
 __all__ = [
-    "as_string",
-    "join",
-    "length",
-    "lower",
-    "reduce_join",
-    "regex_full_match",
-    "regex_replace",
-    "split",
-    "strip",
-    "substr",
-    "to_hash_bucket",
-    "to_hash_bucket_fast",
-    "to_hash_bucket_strong",
-    "to_number",
-    "upper",
-]
+    "as_string", "format", "join", "length", "lower", "reduce_join", "regex_full_match", "regex_replace",
+    "split", "strip", "substr", "to_hash_bucket", "to_hash_bucket_fast", "to_hash_bucket_strong",
+    "to_number", "upper",
+]  # fmt: skip

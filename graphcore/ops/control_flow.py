@@ -22,6 +22,7 @@ from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..indexed_slices import IndexedSlices
 from ..op import group, op, raw_ops
 from ..operation import Operation, Tensor
+from ..printing import summarize_value
 from ..shapes import Shape
 from . import rules
 
@@ -204,24 +205,6 @@ op("LoopCond", "input: bool -> output: bool", effects=False, no_grad="booleans h
 # Checks
 
 
-def format_value(value: Any, count: int) -> str:
-    """The first `count` elements as TensorFlow's Assert prints them."""
-    array = np.asarray(value)
-    flat = array.reshape(-1)
-    shown = flat if count < 0 or flat.size <= count else flat[:count]
-    texts = [item.decode(errors="replace") if isinstance(item, bytes) else _number(item) for item in shown]
-    more = "..." if len(shown) < flat.size else ""
-    return (" ".join(texts) + more) if array.ndim == 0 else f"[{' '.join(texts)}{more}]"
-
-
-def _number(value: Any) -> str:
-    if isinstance(value, (bool, np.bool_)):
-        return str(int(value))
-    if isinstance(value, (np.floating, float)):
-        return f"{float(value):.6g}"
-    return str(value)
-
-
 @op(
     "Assert",
     "condition: bool, data: T ->",
@@ -236,10 +219,7 @@ def assert_op(condition: Any, data: list[Any], *, summarize: int) -> None:
     if np.ndim(condition):
         raise InvalidArgumentError(f"condition must be a scalar, got shape {list(np.shape(condition))}")
     if not condition:
-        shown = " ".join(
-            f"[{format_value(item, summarize)}]" if np.ndim(item) == 0 else format_value(item, summarize)
-            for item in data
-        )
+        shown = " ".join(f"[{summarize_value(item, summarize)}]" for item in data)
         raise InvalidArgumentError(f"assertion failed: {shown}")
 
 

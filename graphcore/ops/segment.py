@@ -190,30 +190,49 @@ unsorted_segment_min = _unsorted(
 # Segments of chosen rows
 
 
-def _sparse_segment(kind: str, suffix: str, types: Any) -> GraphOp:
-    def kernel(data: Any, indices: Any, segment_ids: Any) -> Any:
-        return kernels.sparse_segment(kind, data, indices, segment_ids)
+def _sparse_segment(kind: str, suffix: str, types: Any, is_sized: bool = False) -> GraphOp:
+    """`SparseSegment<suffix>`, or where it `is_sized` the one WithNumSegments."""
 
+    def kernel(data: Any, indices: Any, segment_ids: Any, num_segments: Any = None) -> Any:
+        if num_segments is not None:
+            if np.ndim(num_segments):
+                raise InvalidArgumentError(
+                    f"num_segments should be a scalar, not shape {format_shape(np.shape(num_segments))}"
+                )
+            num_segments = int(num_segments)
+        return kernels.sparse_segment(kind, data, indices, segment_ids, num_segments)
+
+    count: dict[str, Any] = {"Tnumsegments": (INDEX, int32)} if is_sized else {}
     declared = op(
-        f"SparseSegment{suffix}",
-        "data: T, indices: Tidx, segment_ids: int32 -> output: T",
+        f"SparseSegment{suffix}" + ("WithNumSegments" if is_sized else ""),
+        "data: T, indices: Tidx, segment_ids: int32"
+        + (", num_segments: Tnumsegments" if is_sized else "")
+        + " -> output: T",
         T=types,
         Tidx=(INDEX, int32),
+        **count,
     )(kernel)
 
     @declared.shape
     def _(node: Any) -> Shape:
         merge(with_rank(node.shape(1), 1), with_rank(node.shape(2), 1))
         data = with_rank_at_least(node.shape(0), 1)
-        return None if data is None else (None, *data[1:])
+        rows = node.value(3) if is_sized else None
+        if is_sized:
+            with_rank(node.shape(3), 0)
+        if rows is not None and rows < 0:
+            raise InvalidValueError("Cannot specify a negative value for num_segments")
+        return None if data is None else (None if rows is None else int(rows), *data[1:])
 
     @declared.grad
     def _(node: Any, dy: Any) -> Any:
-        data, indices, ids = node.inputs
+        data, indices, ids = node.inputs[:3]
         rows = raw_ops.Shape(data)[0]
         if kind == "sum":
-            return raw_ops.UnsortedSegmentSum(_gather(dy, ids), indices, rows), None, None
-        return getattr(raw_ops, f"SparseSegment{suffix}Grad")(dy, indices, ids, rows), None, None
+            grad = raw_ops.UnsortedSegmentSum(_gather(dy, ids), indices, rows)
+        else:
+            grad = getattr(raw_ops, f"SparseSegment{suffix}Grad")(dy, indices, ids, rows)
+        return [grad, *[None] * (len(node.inputs) - 1)]
 
     return declared
 
@@ -236,9 +255,12 @@ def _sparse_segment_grad(kind: str, suffix: str) -> None:
         return None if grad is None else (None if rows is None else int(rows), *grad[1:])
 
 
-sparse_segment_sum_op = _sparse_segment("sum", "Sum", REAL)
-sparse_segment_mean_op = _sparse_segment("mean", "Mean", (float32, float64))
-sparse_segment_sqrt_n_op = _sparse_segment("sqrt_n", "SqrtN", (float32, float64))
+_sparse_segment("sum", "Sum", REAL)
+_sparse_segment("mean", "Mean", (float32, float64))
+_sparse_segment("sqrt_n", "SqrtN", (float32, float64))
+_sparse_segment("sum", "Sum", REAL, is_sized=True)
+_sparse_segment("mean", "Mean", (float32, float64), is_sized=True)
+_sparse_segment("sqrt_n", "SqrtN", (float32, float64), is_sized=True)
 _sparse_segment_grad("mean", "Mean")
 _sparse_segment_grad("sqrt_n", "SqrtN")
 
@@ -275,3 +297,23 @@ def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name
         data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
         total = unsorted_segment_sum(data, segment_ids, num_segments)
         return raw_ops.RealDiv(total, raw_ops.Sqrt(_counts(data, segment_ids, num_segments)))
+
+
+def _sparse_segment_function(suffix: str, doc: str) -> Callable[..., Any]:
+    def function(
+        data: Any, indices: Any, segment_ids: Any, name: str | None = None, num_segments: Any = None
+    ) -> Any:
+        if num_segments is None:
+            return getattr(raw_ops, f"SparseSegment{suffix}")(data, indices, segment_ids, name=name)
+        sized = getattr(raw_ops, f"SparseSegment{suffix}WithNumSegments")
+        return sized(data, indices, segment_ids, num_segments, name=name)
+
+    function.__doc__ = doc
+    return function
+
+
+sparse_segment_sum = _sparse_segment_function("Sum", "`tf.sparse_segment_sum`: sums of chosen rows.")
+sparse_segment_mean = _sparse_segment_function("Mean", "`tf.sparse_segment_mean`: means of chosen rows.")
+sparse_segment_sqrt_n = _sparse_segment_function(
+    "SqrtN", "`tf.sparse_segment_sqrt_n`: sums of chosen rows over the root of their number."
+)

@@ -142,6 +142,25 @@ CASES += [
         grad="as float32",
         note="float16",
     ),
+    *(
+        case(
+            f"SparseSegment{name}WithNumSegments",
+            X,
+            [4, 0, 4],
+            [0, 0, 2],
+            np.int32(count),
+            expect=lambda *args, divide=divide: np.concatenate(
+                [
+                    sparse_segments(divide)(*args[:3]),
+                    np.zeros((int(args[3]) - 3, *args[0].shape[1:]), np.float32),
+                ]
+            ),
+            second=True if name == "Sum" else "TensorFlow has none",
+            note=str(count),
+        )
+        for name, divide in (("Sum", lambda n: 1), ("Mean", lambda n: n), ("SqrtN", np.sqrt))
+        for count in (3, 5)
+    ),
     case("SparseSegmentSum", X, [4, 0, 4], [0, 0, 2], expect=sparse_segments(lambda n: 1)),
     case(
         "SparseSegmentMean",
