@@ -210,9 +210,9 @@ def _convert(
 
 
 def _to_gray(color: Array) -> Array:
-    total = sum(color[..., i].astype(np.uint64) * weight for i, weight in enumerate(_LUMINANCE))
+    total = color.astype(np.uint64) @ np.array(_LUMINANCE, np.uint64)
     if color.dtype == np.uint16:
-        total = total + np.uint64(1 << 14)
+        total += np.uint64(1 << 14)
     same = (color[..., 0] == color[..., 1]) & (color[..., 0] == color[..., 2])
     gray = np.where(same, color[..., 0], total >> np.uint64(15))
     return np.asarray(gray.astype(color.dtype)[..., None])
