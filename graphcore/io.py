@@ -13,27 +13,15 @@ from .ops.parsing import (
     parse_example,
     parse_single_example,
 )
+from .ops.sparse_serialize import parse_tensor, serialize_tensor
 from .ops.string import decode_base64, encode_base64
 from .python_io import TFRecordCompressionType, TFRecordOptions, TFRecordWriter, tf_record_iterator
+from .sparse import deserialize_many_sparse, serialize_many_sparse, serialize_sparse
 
 __all__ = [
-    "FixedLenFeature",
-    "FixedLenSequenceFeature",
-    "PaddingFIFOQueue",
-    "PriorityQueue",
-    "QueueBase",
-    "RandomShuffleQueue",
-    "TFRecordCompressionType",
-    "TFRecordOptions",
-    "TFRecordWriter",
-    "VarLenFeature",
-    "decode_base64",
-    "decode_csv",
-    "decode_raw",
-    "encode_base64",
-    "parse_example",
-    "parse_single_example",
-    "read_file",
-    "tf_record_iterator",
-    "write_file",
-]
+    "FixedLenFeature", "FixedLenSequenceFeature", "PaddingFIFOQueue", "PriorityQueue", "QueueBase",
+    "RandomShuffleQueue", "TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "VarLenFeature",
+    "decode_base64", "decode_csv", "decode_raw", "deserialize_many_sparse", "encode_base64",
+    "parse_example", "parse_single_example", "parse_tensor", "read_file", "serialize_many_sparse",
+    "serialize_sparse", "serialize_tensor", "tf_record_iterator", "write_file",
+]  # fmt: skip
