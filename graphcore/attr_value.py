@@ -175,7 +175,10 @@ _NORMALIZE: dict[str, Any] = {
 
 
 def parse(text: str, kind: str) -> Any:
-    """The value of a default in an op declaration: `true`, `3`, `'NHWC'`, `int32`, `[1, 1]`, `unknown`."""
+    """The value of a default in an op declaration.
+
+    `true`, `3`, `'NHWC'`, `int32`, `[1, 1]`, `unknown` (a shape), `uint8 [255, 0]` (a tensor).
+    """
     if kind.startswith("list("):
         inner = text.strip()[1:-1].strip()
         return [parse(item.strip(), kind[5:-1]) for item in inner.split(",")] if inner else []
@@ -191,6 +194,12 @@ def parse(text: str, kind: str) -> Any:
         return as_dtype(text.removeprefix("DT_").lower() if text.startswith("DT_") else text)
     if kind == "shape":
         return TensorShape(None if text == "unknown" else ast.literal_eval(text))
+    if kind == "tensor":  # `uint8 [255, 0]`, small integers of one dimension
+        name, _, numbers = text.partition(" ")
+        values = ast.literal_eval(numbers)
+        dims = [protos.TensorShapeProto.Dim(size=len(values))]
+        shape = protos.TensorShapeProto(dim=dims)
+        return protos.TensorProto(dtype=as_dtype(name).as_datatype_enum, tensor_shape=shape, int_val=values)
     raise InvalidTypeError(f"A default of kind {kind} cannot be written in a declaration")
 
 
