@@ -75,6 +75,7 @@ UNDIFFERENTIATED: dict[str, str] = {
         _STRAIGHT,
     ),
     "Cholesky": "of symmetric matrices only: tests of linear algebra",
+    "Cholesky": "of symmetric matrices only: tests of linear algebra",
     "MaxPool3DGradGrad": "its gradient has no double precision: compared with TensorFlow's",
     "PreventGradient": "asking for it is an error",
     "ReadVariableOp": "by a handle: tests of variables",
