@@ -508,3 +508,30 @@ def transpose(a: Any, perm: Any = None, name: str = "transpose", conjugate: bool
                 perm = (count - 1) - raw_ops.Range(0, count, 1)
         is_conjugate = conjugate and tensor.dtype.is_complex
         return (conjugate_transpose if is_conjugate else transpose_op)(tensor, perm, name=scope)
+
+
+def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:
+    """`tf.matrix_transpose`: the last two axes exchanged.
+
+    Args:
+        a: A tensor of rank >= 2.
+        name: Name of the operation.
+        conjugate: Whether complex numbers are conjugated.
+
+    Raises:
+        ValueError: The rank is less than 2.
+    """
+    from ..default import name_scope
+
+    with name_scope(name, values=[a]):
+        a = convert_to_tensor(a, name="a")
+        ndims = a.get_shape().ndims
+        if ndims is None:
+            rank = raw_ops.Rank(a)
+            perm = raw_ops.ConcatV2([raw_ops.Range(0, rank - 2, 1), raw_ops.Pack([rank - 1, rank - 2])], 0)
+            return transpose(a, perm, conjugate=conjugate)
+        if ndims < 2:
+            raise InvalidValueError(
+                f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {a.get_shape()}"
+            )
+        return transpose(a, [*range(ndims - 2), ndims - 1, ndims - 2], conjugate=conjugate)

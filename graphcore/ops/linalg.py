@@ -290,16 +290,10 @@ def _matmul(
     a = convert_to_tensor(a, name="a")
     b = convert_to_tensor(b, dtype=a.dtype.base_dtype, name="b")
     ranks = [tensor.get_shape().ndims for tensor in (a, b)]
-    if any(rank is None or rank > 2 for rank in ranks) and ranks != [2, 2]:
-        if None in ranks and not any(rank is not None and rank > 2 for rank in ranks):
-            return _matmul_2d(
-                a, b, transpose_a or adjoint_a, transpose_b or adjoint_b, adjoint_a, adjoint_b, name
-            )
-        conj_a = rules.conjugate(a) if transpose_a else a
-        conj_b = rules.conjugate(b) if transpose_b else b
+    if not any(is_sparse) and any(rank is None or rank > 2 for rank in ranks):
         return raw_ops.BatchMatMulV2(
-            conj_a,
-            conj_b,
+            rules.conjugate(a) if transpose_a else a,
+            rules.conjugate(b) if transpose_b else b,
             adj_x=transpose_a or adjoint_a,
             adj_y=transpose_b or adjoint_b,
             name=name,
