@@ -75,7 +75,6 @@ UNDIFFERENTIATED: dict[str, str] = {
         _STRAIGHT,
     ),
     "Cholesky": "of symmetric matrices only: tests of linear algebra",
-    "Cholesky": "of symmetric matrices only: tests of linear algebra",
     "MaxPool3DGradGrad": "its gradient has no double precision: compared with TensorFlow's",
     "PreventGradient": "asking for it is an error",
     "ReadVariableOp": "by a handle: tests of variables",
@@ -209,5 +208,36 @@ PENDING.update(
 PENDING.update(
     dict.fromkeys(
         ["ImageSummary", "AudioSummary", "AudioSummaryV2", "TensorSummary", "TensorSummaryV2"], _SUMMARY
+    )
+)
+
+PENDING.update(
+    dict.fromkeys(
+        [
+            *("Stage", "Unstage", "StagePeek", "StageSize", "StageClear"),
+            *(
+                f"{prefix}Map{what}"
+                for prefix in ("", "Ordered")
+                for what in "Stage Unstage UnstageNoKey Peek Size IncompleteSize Clear".split()
+            ),
+            *(
+                f"{prefix}{what}"
+                for prefix in ("", "Resource")
+                for what in (
+                    "ConditionalAccumulator",
+                    "AccumulatorApplyGradient",
+                    "AccumulatorNumAccumulated",
+                    "AccumulatorSetGlobalStep",
+                    "AccumulatorTakeGradient",
+                )
+            ),
+            "SparseConditionalAccumulator",
+            "SparseAccumulatorApplyGradient",
+            "SparseAccumulatorTakeGradient",
+            *("Barrier", "BarrierInsertMany", "BarrierTakeMany", "BarrierClose"),
+            *("BarrierReadySize", "BarrierIncompleteSize"),
+            *("MutexV2", "MutexLock", "ConsumeMutexLock"),
+        ],
+        "lives in a session, over several runs: tests of coordination",
     )
 )
