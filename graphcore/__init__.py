@@ -116,6 +116,11 @@ from .initializers import (
 )
 from .op import group, no_op, raw_ops
 from .operation import Operation, Tensor
+from .ops.accumulator import (
+    ConditionalAccumulator,
+    ConditionalAccumulatorBase,
+    SparseConditionalAccumulator,
+)
 from .ops.array_create import (
     constant_value as get_static_value,
     ensure_shape,
@@ -488,13 +493,14 @@ def __getattr__(name: str) -> _Any:
 
 
 __all__ = [
-    "AUTO_REUSE", "VERSION", "AggregationMethod", "Assert", "DType", "Dimension", "FIFOQueue",
-    "FixedLenFeature", "FixedLenSequenceFeature", "FixedLengthRecordReader", "Graph", "GraphKeys",
-    "IdentityReader", "IndexedSlices", "IndexedSlicesValue", "InteractiveSession", "NoGradient",
-    "NotDifferentiable", "OpError", "Operation", "PaddingFIFOQueue", "Print", "PriorityQueue",
-    "QueueBase", "RandomShuffleQueue", "ReaderBase", "RegisterGradient", "RunMetadata", "RunOptions",
-    "Session", "SparseTensor", "SparseTensorValue", "TFRecordReader", "Tensor", "TensorArray",
-    "TensorShape", "TextLineReader", "UnconnectedGradients", "VarLenFeature", "Variable",
+    "AUTO_REUSE", "VERSION", "AggregationMethod", "Assert", "ConditionalAccumulator",
+    "ConditionalAccumulatorBase", "DType", "Dimension", "FIFOQueue", "FixedLenFeature",
+    "FixedLenSequenceFeature", "FixedLengthRecordReader", "Graph", "GraphKeys", "IdentityReader",
+    "IndexedSlices", "IndexedSlicesValue", "InteractiveSession", "NoGradient", "NotDifferentiable",
+    "OpError", "Operation", "PaddingFIFOQueue", "Print", "PriorityQueue", "QueueBase",
+    "RandomShuffleQueue", "ReaderBase", "RegisterGradient", "RunMetadata", "RunOptions", "Session",
+    "SparseConditionalAccumulator", "SparseTensor", "SparseTensorValue", "TFRecordReader", "Tensor",
+    "TensorArray", "TensorShape", "TextLineReader", "UnconnectedGradients", "VarLenFeature", "Variable",
     "VariableAggregation", "VariableScope", "VariableSynchronization", "WholeFileReader", "abs", "acos",
     "acosh", "add", "add_n", "add_to_collection", "add_to_collections", "all_variables", "argmax",
     "argmin", "as_dtype", "as_string", "asin", "asinh", "assign", "assign_add", "assign_sub", "atan",
