@@ -238,8 +238,7 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
 def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     """`tf.sparse.reorder`: the same values in row-major order."""
     sp_input = _sparse(sp_input)
-    made = raw_ops.SparseReorder(sp_input.indices, sp_input.values, sp_input.dense_shape, name=name)
-    indices, values = made
+    indices, values = raw_ops.SparseReorder(sp_input.indices, sp_input.values, sp_input.dense_shape, name=name)
     return SparseTensor(indices, values, raw_ops.Identity(sp_input.dense_shape))
 
 
