@@ -54,9 +54,6 @@ for rank, times in TIMES.items():
                     atol=1e-5,
                     grad=[0],
                     note=f"{last}",
-                    numeric=not inverse
-                    or rank == 1
-                    or "what is no spectrum of real numbers is read in its own way",
                     oracle_grad=rank < 3 or "TensorFlow 1 has none",
                 ),
                 case(
@@ -70,9 +67,6 @@ for rank, times in TIMES.items():
                     atol=1e-5,
                     grad=[0],
                     note=f"{last}_cut",
-                    numeric=not inverse
-                    or rank == 1
-                    or "what is no spectrum of real numbers is read in its own way",
                     oracle_grad="TensorFlow's does not fit an input that is cut",
                 ),
             ]
