@@ -6,11 +6,13 @@ fixed_length_record}_reader_op.cc (r1.15), behaviour and texts.
 
 from __future__ import annotations
 
+import itertools
+import random
 import threading
 from collections.abc import Callable, Iterator
 
 from ..formats import files, tfrecord
-from .errors import InvalidArgumentError
+from .errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
 from .queues import Queue
 from .resources import RunContext
 
@@ -24,17 +26,20 @@ class Reader:
     Args:
         open_work: From a work item to its records.
         one_each: Whether each work item is one record, so that it is done as soon as that is read.
+        keeps_state: Whether `state` tells all there is to tell; TensorFlow's identity reader alone.
 
     Attributes:
         produced: How many records it has given since it was made or reset.
         completed: How many work items it has finished.
     """
 
-    def __init__(self, open_work: OpenWork, one_each: bool = False) -> None:
+    def __init__(self, open_work: OpenWork, one_each: bool = False, keeps_state: bool = False) -> None:
         self.produced = 0
         self.completed = 0
         self._open = open_work
         self._one_each = one_each
+        self._keeps_state = keeps_state
+        self._work = ""
         self._records: Iterator[Record] | None = None
         self._lock = threading.Lock()
 
@@ -55,7 +60,8 @@ class Reader:
         with self._lock:
             while not found:
                 if self._records is None:
-                    self._records = self._open(_next_work(ctx, queue))
+                    self._work = _next_work(ctx, queue)
+                    self._records = self._open(self._work)
                 for record in self._records:
                     found.append(record)
                     self.produced += 1
@@ -69,7 +75,56 @@ class Reader:
         """Forgets the work at hand and all counts."""
         with self._lock:
             self.produced = self.completed = 0
-            self._records = None
+            self._records, self._work = None, ""
+
+    def state(self) -> bytes:
+        """A serialized ReaderBaseState.
+
+        Raises:
+            UnimplementedError: The kind of reader does not tell its state.
+        """
+        self._check_keeps_state("Reader SerializeState")
+        from ..formats import protos
+
+        with self._lock:
+            message = protos.ReaderBaseState(
+                work_started=self.completed,
+                work_finished=self.completed,
+                num_records_produced=self.produced,
+                current_work=self._work.encode("utf-8", "surrogateescape"),
+            )
+            serialized: bytes = message.SerializeToString()
+            return serialized
+
+    def restore(self, state: bytes) -> None:
+        """Goes on from a state that `state` gave.
+
+        Raises:
+            UnimplementedError: The kind of reader does not tell its state.
+            InvalidArgumentError: It is no such state.
+        """
+        self._check_keeps_state("Reader RestoreState")
+        from ..formats import protos
+
+        try:
+            message = protos.parse(protos.ReaderBaseState, state, "the state of a reader")
+        except DataLossError as error:
+            self.reset()
+            raise InvalidArgumentError(f"Could not parse state for IdentityReader: {state!r}") from error
+        counts = (message.work_started, message.work_finished, message.num_records_produced)
+        if min(counts) < 0 or message.work_started > message.work_finished:
+            self.reset()
+            what = (
+                "Unexpected negative value" if min(counts) < 0 else "Inconsistent work started vs. finished"
+            )
+            raise InvalidArgumentError(f"{what} when restoring in IdentityReader: {message}")
+        with self._lock:
+            self.completed, self.produced = message.work_finished, message.num_records_produced
+            self._records, self._work = None, message.current_work.decode("utf-8", "surrogateescape")
+
+    def _check_keeps_state(self, what: str) -> None:
+        if not self._keeps_state:
+            raise UnimplementedError(what)
 
 
 def _next_work(ctx: RunContext, queue: Queue) -> str:
@@ -130,3 +185,64 @@ def fixed_length(
     starts = range(header, len(data) - footer - size + 1, hop or size)
     for index, start in enumerate(starts):
         yield _key(path, index), data[start : start + size]
+
+
+class RecordSource:
+    """The records of several TFRecord files in random order, epoch after epoch.
+
+    A buffer is filled and records are taken from it by chance; TensorFlow's own order depends on how its
+    threads run, so that it is not the same there from run to run either.
+
+    Args:
+        find: Gives the files, asked at the start of each epoch.
+        seed: Of the order.
+        shift: Which part of the files goes to the end, after they were shuffled.
+        buffer_size: How many records the buffer holds.
+        compression: `""`, `"ZLIB"` or `"GZIP"`.
+    """
+
+    def __init__(
+        self, find: Callable[[], list[str]], seed: int, shift: float, buffer_size: int, compression: str
+    ) -> None:
+        self._find = find
+        self._random = random.Random(seed)
+        self._shift = shift
+        self._buffer_size = max(1, buffer_size)
+        self._compression = compression
+        self._buffer: list[bytes] = []
+        self._records: Iterator[bytes] = iter(())
+        self._lock = threading.Lock()
+
+    def take(self, count: int) -> list[bytes]:
+        """The next `count` records.
+
+        Raises:
+            NotFoundError: There is no file, or none has a record.
+        """
+        with self._lock:
+            return [self._take() for _ in range(count)]
+
+    def _take(self) -> bytes:
+        self._fill()
+        if not self._buffer:
+            self._records = self._epoch()
+            self._fill()
+        if not self._buffer:
+            raise NotFoundError("The files have no records")
+        return self._buffer.pop()
+
+    def _fill(self) -> None:
+        for record in itertools.islice(self._records, self._buffer_size - len(self._buffer)):
+            self._buffer.append(record)
+            place = self._random.randrange(len(self._buffer))
+            self._buffer[place], self._buffer[-1] = self._buffer[-1], self._buffer[place]
+
+    def _epoch(self) -> Iterator[bytes]:
+        paths = self._find()
+        self._random.shuffle(paths)
+        if 0 <= self._shift < 1:
+            first = int(self._shift * len(paths))
+            paths = paths[first:] + paths[:first]
+        for path in paths:
+            for _, record in tfrecord.RecordReader(path, self._compression):
+                yield record

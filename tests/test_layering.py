@@ -36,7 +36,7 @@ GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
         "lookup_tables",
         "datasets",
     ),
-    ("waiting",),
+    ("waiting", "dense_tables"),
     ("staging", "accumulators", "barriers"),
     ("attr_value",),
     ("op_def", "shape_inference"),

@@ -243,6 +243,15 @@ for _name, (_kernel, _signature, _attrs, _shape) in _ACTIONS.items():
         )(_kernel).shape(_shape)
 
 
+@op("FakeQueue", "resource: resource -> handle: Ref(string)", stateful=True, ctx=False, no_grad=_NO_GRAD)
+def fake_queue(resource: Any) -> Any:
+    """A queue's handle of the second generation as one of the first."""
+    return resource
+
+
+fake_queue.shape(rules.unknown)
+
+
 # Stacks: live for one run, as what a loop keeps for its gradient
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...formats import files
 from .. import lookup_tables
+from ..dense_tables import DenseTable
 from ..dtypes import ANY, DType
 from ..errors import FailedPreconditionError, InvalidArgumentError
 from ..lookup_tables import HashTable, MutableTable, Table, type_name
@@ -26,7 +28,7 @@ _NAMES = (
 
 
 def _table_of(
-    ctx: Any, node: Any, kind: type[Table], key_shape: tuple[int, ...], value_shape: tuple[int, ...]
+    ctx: Any, node: Any, kind: Callable[..., Table], key_shape: tuple[int, ...], value_shape: tuple[int, ...]
 ) -> Table:
     """The table of a node: shared under its shared name, or if it says so under its own, or by nobody."""
     dtypes: tuple[DType, DType] = node.attr("key_dtype"), node.attr("value_dtype")
@@ -80,6 +82,45 @@ for _version in ("", "V2"):
             stateful=True,
             no_grad="it has no inputs",
         )(_kernel).shape(handle_shape(_version))
+
+
+def _dense(ctx: Any, empty_key: Any, deleted_key: Any = None, *, node: Any) -> Table:
+    """A table in buckets, with keys that mark unused ones."""
+    shape = node.attr("value_shape").as_tuple()
+    if shape is None or None in shape:
+        raise InvalidArgumentError(f"The value_shape {format_shape(shape)} is not fully defined")
+
+    def make(name: str, key_dtype: DType, value_dtype: DType, *_: Any) -> Table:
+        return DenseTable(
+            name,
+            key_dtype,
+            value_dtype,
+            shape,
+            np.asarray(empty_key),
+            None if deleted_key is None else np.asarray(deleted_key),
+            node.attr("initial_num_buckets"),
+            node.attr("max_load_factor"),
+        )
+
+    return _table_of(ctx, node, make, (), ())
+
+
+for _version, _inputs in (
+    ("", "empty_key: key_dtype"),
+    ("V2", "empty_key: key_dtype, deleted_key: key_dtype"),
+):
+    op(
+        f"MutableDenseHashTable{_version}",
+        f"{_inputs} -> table_handle: {handle_type(_version)}",
+        *_NAMES,
+        "value_shape: shape = []",
+        "initial_num_buckets: int = 131072",
+        "max_load_factor: float = 0.8",
+        key_dtype=ANY,
+        value_dtype=ANY,
+        stateful=True,
+        no_grad=_NO_GRAD,
+    )(_dense).shape(handle_shape(_version))
 
 
 # What is done with a table: a row each, for handles of both generations.

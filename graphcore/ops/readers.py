@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from .. import readers
+from ..errors import InvalidArgumentError, NotFoundError
 from ..op import op, raw_ops
 from ..readers import OpenWork, Reader
+from ..shapes import with_rank
 from . import rules
 from .data_flow import handle_shape, handle_type, named_resource
 
@@ -26,7 +29,10 @@ def _reader(ctx: Any, node: Any, open_work: OpenWork, one_each: bool = False, fi
         return open_work(path)
 
     reader: Reader = named_resource(
-        ctx, node.type.removesuffix("V2"), node, lambda _: Reader(checked if files else open_work, one_each)
+        ctx,
+        node.type.removesuffix("V2"),
+        node,
+        lambda _: Reader(checked if files else open_work, one_each, keeps_state=not files),
     )
     return reader
 
@@ -113,6 +119,18 @@ def _reset(ctx: Any, reader_handle: Any) -> None:
     reader_handle.reset()
 
 
+def _serialize_state(ctx: Any, reader_handle: Any) -> Any:
+    """How far a reader has come."""
+    return np.array(reader_handle.state(), object)
+
+
+def _restore_state(ctx: Any, reader_handle: Any, state: Any) -> None:
+    """Lets a reader go on from what ReaderSerializeState gave."""
+    if np.ndim(state):
+        raise InvalidArgumentError(f"Reader state must be scalar, but had shape: {list(np.shape(state))}")
+    reader_handle.restore(np.asarray(state, object).item())
+
+
 def _produced(ctx: Any, reader_handle: Any) -> Any:
     """How many records were given."""
     return np.array(reader_handle.produced, np.int64)
@@ -131,6 +149,11 @@ def _vectors(node: Any) -> list[Any]:
     return [(None,), (None,)]
 
 
+def _restore_shape(node: Any) -> list[Any]:
+    with_rank(node.shape(1), 0)
+    return []
+
+
 _QUEUE_HANDLE = ", queue_handle: {handle}"
 _ACTIONS: dict[str, tuple[Any, str, Any]] = {
     "ReaderRead": (_read, f"{_QUEUE_HANDLE} -> key: string, value: string", _pair),
@@ -140,6 +163,8 @@ _ACTIONS: dict[str, tuple[Any, str, Any]] = {
         _vectors,
     ),
     "ReaderReset": (_reset, "->", rules.nothing),
+    "ReaderSerializeState": (_serialize_state, "-> state: string", rules.scalar),
+    "ReaderRestoreState": (_restore_state, ", state: string ->", _restore_shape),
     "ReaderNumRecordsProduced": (_produced, "-> records_produced: int64", rules.scalar),
     "ReaderNumWorkUnitsCompleted": (_completed, "-> units_completed: int64", rules.scalar),
 }
@@ -154,6 +179,53 @@ for _name, (_kernel, _signature, _shape) in _ACTIONS.items():
             ctx=True,
             no_grad=_NO_GRAD,
         )(_kernel).shape(_shape)
+
+
+@op(
+    "RecordInput",
+    "-> records: string",
+    "file_pattern: string",
+    "file_random_seed: int = 301",
+    "file_shuffle_shift_ratio: float = 0",
+    "file_buffer_size: int = 10000",
+    "file_parallelism: int = 16",
+    "batch_size: int = 32",
+    "compression_type: string = ''",
+    stateful=True,
+    no_grad=_NO_GRAD,
+)
+def record_input(
+    ctx: Any,
+    *,
+    file_pattern: str,
+    file_random_seed: int,
+    file_shuffle_shift_ratio: float,
+    file_buffer_size: int,
+    batch_size: int,
+    compression_type: str,
+    node: Any,
+) -> Any:
+    """Records of all files that match one of several patterns, in random order and without end."""
+
+    def find() -> list[str]:
+        paths = [path for pattern in file_pattern.split(",") for path in sorted(glob.glob(pattern))]
+        if not paths:
+            raise NotFoundError(f"Found no files at {file_pattern}", pattern=file_pattern)
+        for path in paths:
+            ctx.policy.check_read(path, f"node '{node.name}' (op {node.type})")
+        return paths
+
+    source = ctx.op_state(
+        node,
+        "record source",
+        lambda: readers.RecordSource(
+            find, file_random_seed, file_shuffle_shift_ratio, file_buffer_size, compression_type
+        ),
+    )
+    return np.array(source.take(batch_size), object)
+
+
+record_input.shape(lambda node: (node.attr("batch_size"),))
 
 
 # TensorFlow's Python classes
@@ -194,6 +266,19 @@ class ReaderBase:
     def num_work_units_completed(self, name: str | None = None) -> Any:
         """How many files were finished."""
         return raw_ops.ReaderNumWorkUnitsCompletedV2(self._reader_ref, name=name)
+
+    def serialize_state(self, name: str | None = None) -> Any:
+        """A string that says how far the reader has come; only an IdentityReader can tell."""
+        return raw_ops.ReaderSerializeStateV2(self._reader_ref, name=name)
+
+    def restore_state(self, state: Any, name: str | None = None) -> Any:
+        """An operation that lets the reader go on from a state."""
+        return raw_ops.ReaderRestoreStateV2(self._reader_ref, state, name=name)
+
+    @property
+    def supports_serialize(self) -> bool:
+        """Whether it can tell its state."""
+        return isinstance(self, IdentityReader)
 
     def reset(self, name: str | None = None) -> Any:
         """An operation that forgets the file at hand and the counts."""

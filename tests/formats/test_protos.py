@@ -26,6 +26,7 @@ DEMANDED = [
 ]
 # fmt: on
 TENSORFLOWS = [  # the modules that make TensorFlow's own descriptors
+    "core.framework.reader_base",
     "core.example.example",
     "core.framework.graph_debug_info",
     "core.protobuf.config",

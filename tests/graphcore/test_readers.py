@@ -145,3 +145,65 @@ def test_errors(tmp_path):
 def test_a_policy_that_denies_is_named(reader):
     with pytest.raises(tf.errors.PermissionDeniedError, match=r"\(op \w+V2\).*may read no files at all"):
         read(reader(), "a.tfr", file_policy=FilePolicy(allow_read="nothing"))
+
+
+def test_an_identity_reader_tells_how_far_it_has_come():
+    queue = tf.FIFOQueue(20, tf.string, shapes=[[]])
+    reader = tf.IdentityReader("one")
+    other = tf.IdentityReader("other")
+    with tf.Session() as session:
+        session.run(queue.enqueue_many([["X", "Y", "Z"]]))
+        empty = session.run(reader.serialize_state())
+        assert empty == b""
+        session.run(reader.read(queue))
+        session.run(reader.read(queue))
+        state = session.run(reader.serialize_state())
+        assert state == b"\x08\x02\x10\x02\x18\x02\x22\x01Y"  # as TensorFlow writes it
+        session.run(other.restore_state(state))
+        assert session.run([other.num_records_produced(), other.num_work_units_completed()]) == [2, 2]
+        assert session.run(other.serialize_state()) == state
+        for wrong, text in (
+            (b"\x08", "Could not parse state"),
+            (b"\x08\x03\x10\x02", "Inconsistent work started vs. finished"),
+            (b"\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "Unexpected negative value"),
+        ):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+                session.run(other.restore_state(wrong))
+            assert session.run(other.num_records_produced()) == 0
+        for kind in (tf.WholeFileReader, tf.TextLineReader, tf.TFRecordReader):
+            with pytest.raises(tf.errors.UnimplementedError, match="Reader SerializeState"):
+                session.run(kind().serialize_state())
+
+
+@pytest.mark.oracle
+def test_tensorflow_writes_the_same_state():
+    theirs = pytest.importorskip("tensorflow.compat.v1")
+    theirs.disable_v2_behavior()
+    with theirs.Graph().as_default(), theirs.Session() as session:
+        queue = theirs.FIFOQueue(20, theirs.string, shapes=[[]])
+        reader = theirs.IdentityReader()
+        session.run(queue.enqueue_many([["X", "Y", "Z"]]))
+        session.run(reader.read(queue))
+        session.run(reader.read(queue))
+        assert session.run(reader.serialize_state()) == b"\x08\x02\x10\x02\x18\x02\x22\x01Y"
+
+
+def test_records_of_many_files_in_random_order():
+    for name, records in (("r1.tfr", "abc"), ("r2.tfr", "de")):
+        with tf.python_io.TFRecordWriter(name) as writer:
+            for record in records:
+                writer.write(record.encode())
+    source = tf.raw_ops.RecordInput(file_pattern="r1.*,r2.*", batch_size=5, file_buffer_size=3)
+    assert source.get_shape().as_list() == [5]
+    with tf.Session() as session:
+        epochs = [session.run(source).tolist() for _ in range(8)]
+        assert all(sorted(epoch) == [b"a", b"b", b"c", b"d", b"e"] for epoch in epochs)
+        assert len({tuple(epoch) for epoch in epochs}) > 1
+        missing = tf.raw_ops.RecordInput(file_pattern="nothing*")
+        with pytest.raises(tf.errors.NotFoundError, match="Found no files at nothing"):
+            session.run(missing)
+    with (
+        tf.Session(file_policy=FilePolicy(allow_read="nothing")) as session,
+        pytest.raises(tf.errors.PermissionDeniedError),
+    ):
+        session.run(source)

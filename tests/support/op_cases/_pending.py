@@ -17,6 +17,8 @@ PENDING: dict[str, str] = {
     "HistogramSummary": _SUMMARY,
     "Merge": _BRANCH,
     "LookupTableRemoveV2": _TABLE,
+    "FakeQueue": _TABLE,
+    "RecordInput": _READER,
     "MergeSummary": _SUMMARY,
     "MergeV2Checkpoints": _FILES,
     "ParallelConcat": "needs known shapes: tests of functions",
@@ -45,14 +47,15 @@ PENDING.update(
             (_QUEUE, "FIFOQueue PaddingFIFOQueue PriorityQueue RandomShuffleQueue"),
             (_QUEUE, "QueueClose QueueDequeue QueueDequeueMany QueueDequeueUpTo"),
             (_QUEUE, "QueueEnqueue QueueEnqueueMany QueueIsClosed QueueSize"),
-            (_TABLE, "HashTable MutableHashTable MutableHashTableOfTensors"),
+            (_TABLE, "HashTable MutableHashTable MutableHashTableOfTensors MutableDenseHashTable"),
             (_TABLE, "InitializeTable InitializeTableFromTextFile"),
             (_TABLE, "LookupTableExport LookupTableFind LookupTableImport LookupTableInsert LookupTableSize"),
             (_STACK, "Stack StackClose StackPop StackPush"),
             (_READER, "FixedLengthRecordReader IdentityReader TFRecordReader TextLineReader WholeFileReader"),
             (
                 _READER,
-                "ReaderNumRecordsProduced ReaderNumWorkUnitsCompleted ReaderRead ReaderReadUpTo ReaderReset",
+                "ReaderNumRecordsProduced ReaderNumWorkUnitsCompleted ReaderRead ReaderReadUpTo ReaderReset "
+                "ReaderSerializeState ReaderRestoreState",
             ),
         )
         for name in names.split()
