@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from .image_objects import decode_image, is_jpeg
 from .ops.data_flow import PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
+from .ops.image_codec import (
+    decode_and_crop_jpeg,
+    decode_bmp,
+    decode_gif,
+    decode_jpeg,
+    decode_png,
+    encode_jpeg,
+    encode_png,
+    extract_jpeg_shape,
+)
 from .ops.io import read_file, write_file
 from .ops.parsing import (
     FixedLenFeature,
@@ -21,7 +32,9 @@ from .sparse import deserialize_many_sparse, serialize_many_sparse, serialize_sp
 __all__ = [
     "FixedLenFeature", "FixedLenSequenceFeature", "PaddingFIFOQueue", "PriorityQueue", "QueueBase",
     "RandomShuffleQueue", "TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "VarLenFeature",
-    "decode_base64", "decode_csv", "decode_raw", "deserialize_many_sparse", "encode_base64",
-    "parse_example", "parse_single_example", "parse_tensor", "read_file", "serialize_many_sparse",
-    "serialize_sparse", "serialize_tensor", "tf_record_iterator", "write_file",
+    "decode_and_crop_jpeg", "decode_base64", "decode_bmp", "decode_csv", "decode_gif", "decode_image",
+    "decode_jpeg", "decode_png", "decode_raw", "deserialize_many_sparse", "encode_base64", "encode_jpeg",
+    "encode_png", "extract_jpeg_shape", "is_jpeg", "parse_example", "parse_single_example",
+    "parse_tensor", "read_file", "serialize_many_sparse", "serialize_sparse", "serialize_tensor",
+    "tf_record_iterator", "write_file",
 ]  # fmt: skip

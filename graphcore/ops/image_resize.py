@@ -38,8 +38,7 @@ def _attrs(node: Any, keys: tuple[str, ...] = _KEYS) -> dict[str, Any]:
 def sized_image(node: Any, batch: Dim, size_index: int, channels: Dim) -> Shape:
     """An image of the size in input `size_index`, as far as that is known."""
     merge(node.shape(size_index), (2,))
-    size = node.value(size_index)
-    height, width = (None, None) if size is None else (None if n < 0 else n for n in size.tolist())
+    height, width = node.value_as_shape(size_index) or (None, None)
     return (batch, height, width, channels)
 
 

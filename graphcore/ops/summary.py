@@ -119,7 +119,7 @@ def _pixels(image: Array, bad_color: Array) -> Array:
         bad_color: uint8, what stands for a pixel that is not finite.
     """
     wide = image.astype(np.float32)
-    finite = np.isfinite(wide).all(-1)
+    finite: Array = np.asarray(np.isfinite(wide).all(-1))
     values = wide[finite]
     low, high = (values.min(), values.max()) if values.size else (np.float32(np.inf), np.float32(-np.inf))
     most = max(abs(low), abs(high)) if low < 0 else high
