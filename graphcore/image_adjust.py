@@ -16,6 +16,7 @@ from .dtypes import as_dtype, float16, float32, int32, uint8
 from .errors import InvalidValueError
 from .image_checks import checked_image, is_tensor, require
 from .op import raw_ops
+from .ops.array_create import ones
 from .ops.array_join import concat
 from .ops.array_shape import expand_dims, tf_rank, tf_reshape, tf_shape, transpose
 from .ops.control_flow import tf_assert, with_dependencies
@@ -241,6 +242,8 @@ def _last_axis_dot(images: Any, kernel: Any) -> Any:
             raise InvalidValueError("'images' contains no shape.")
         count = kernel.get_shape().as_list()
         flat = tf_reshape(transpose(images, list(range(rank)), name="transpose"), [-1, count[0]])
+        # TensorFlow transposes both, also where that changes nothing.
+        kernel = transpose(kernel, list(range(len(count))), name="transpose")
         product = raw_ops.MatMul(flat, tf_reshape(kernel, [count[0], -1]))
         dims = images.get_shape().as_list()[:-1]
         if None in dims:
@@ -315,8 +318,8 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Any:
                 text = "Last dimension of a grayscale image should be size 1."
                 checks = [tf_assert(single, [text])]
         images = with_dependencies(checks, images)
-        ones = raw_ops.Fill(expand_dims(tf_rank(images) - 1, 0), 1)
-        rgb = raw_ops.Tile(images, concat([ones, expand_dims(3, 0)], 0), name=scope)
+        single = ones(expand_dims(tf_rank(images) - 1, 0), int32)
+        rgb = raw_ops.Tile(images, concat([single, expand_dims(3, 0)], 0), name=scope)
         if shape.ndims is not None:
             rgb.set_shape([*shape.as_list()[:-1], 3])
         return rgb

@@ -18,9 +18,9 @@ from .dtypes import float32, int32
 from .errors import InvalidValueError
 from .image_adjust import convert_image_dtype
 from .op import raw_ops
-from .ops.array_create import tf_range
+from .ops.array_create import tf_range, zeros
 from .ops.array_join import concat, pad, stack, unstack
-from .ops.array_shape import expand_dims, tf_reshape, tf_shape
+from .ops.array_shape import expand_dims, tf_reshape, tf_shape, tf_size
 from .ops.control_flow import tf_assert
 from .ops.math_unary import tf_cast
 from .ops.nn import softmax
@@ -45,7 +45,7 @@ def _compared(a: Any, b: Any) -> tuple[Any, Any, list[Any]]:
         if not alike or not all(1 in (x, y) or None in (x, y) or x == y for x, y in outer):
             raise InvalidValueError(f"Two images are not compatible: {one} and {other}")
     shapes = raw_ops.ShapeN([a, b], out_type=int32)
-    large = raw_ops.GreaterEqual(raw_ops.Size(shapes[0], out_type=int32), 3)
+    large = raw_ops.GreaterEqual(tf_size(shapes[0]), 3)
     same = reduce_all(raw_ops.Equal(shapes[0][-3:], shapes[1][-3:]))
     checks = [tf_assert(condition, list(shapes), summarize=10) for condition in (large, same)]
     return shapes[0], shapes[1], checks
@@ -87,7 +87,7 @@ def _gauss(size: Any, sigma: Any) -> Any:
     places = places - tf_cast(size - 1, sigma.dtype) / 2.0
     powers = raw_ops.Square(places) * (-0.5 / raw_ops.Square(sigma))
     powers = tf_reshape(powers, [1, -1]) + tf_reshape(powers, [-1, 1])
-    return tf_reshape(softmax(tf_reshape(powers, [1, -1])), stack([size, size, 1, 1]))
+    return tf_reshape(softmax(tf_reshape(powers, [1, -1])), [size, size, 1, 1])
 
 
 def _by_channel(
@@ -103,7 +103,7 @@ def _by_channel(
     ]
     with control_dependencies(checks):
         a = raw_ops.Identity(a)
-    kernel = raw_ops.Tile(_gauss(size, sigma), stack([1, 1, shapes[0][-1], 1]))
+    kernel = raw_ops.Tile(_gauss(size, sigma), [1, 1, shapes[0][-1], 1])
 
     def blurred(x: Any) -> Any:
         shape = tf_shape(x)
@@ -118,6 +118,7 @@ def _by_channel(
     luminance = (product + c1) / (squares + c1)
     both = blurred(a * b) * 2.0
     each = blurred(raw_ops.Square(a) + raw_ops.Square(b))
+    c2 = c2 * 1.0  # TensorFlow's compensation for the filter, which is none
     structure = (both - product + c2) / (each - squares + c2)
     axes = constant([-3, -2], int32)
     return reduce_mean(luminance * structure, axes), reduce_mean(structure, axes)
@@ -203,7 +204,7 @@ def ssim_multiscale(
             with name_scope(None, f"Scale{scale}", images):
                 if scale:
                     flat = [tf_reshape(x, concat([[-1], tail], 0)) for x, tail in zip(images, tails)]
-                    rest = raw_ops.FloorMod(tails[0], divisor)
+                    rest = tails[0] % divisor
                     odd = reduce_any(raw_ops.NotEqual(rest, 0))
                     even = cond(odd, lambda: _padded(flat, rest), lambda: flat)  # noqa: B023, built at once
                     small = [raw_ops.AvgPool(x, ksize=halves, strides=halves, padding="VALID") for x in even]
@@ -271,8 +272,8 @@ def image_gradients(image: Any) -> tuple[Any, Any]:
     steps = image[:, 1:, :, :] - image[:, :-1, :, :], image[:, :, 1:, :] - image[:, :, :-1, :]
     results = []
     for axis, (step, last) in enumerate(zip(steps, ([batch, 1, width, depth], [batch, height, 1, depth])), 1):
-        zeros = raw_ops.Fill(stack(last), constant(0, image.dtype))
-        results.append(tf_reshape(concat([step, zeros], axis), sizes))
+        blank = zeros(stack(last), image.dtype)
+        results.append(tf_reshape(concat([step, blank], axis), sizes))
     return results[0], results[1]
 
 
@@ -289,7 +290,7 @@ def sobel_edges(image: Any) -> Any:
     shape, sizes = image.get_shape(), tf_shape(image)
     down = np.array([[-1, -2, -1], [0, 0, 0], [1, 2, 1]])
     kernels = constant(np.stack([down, down.T], -1)[:, :, None, :], image.dtype)
-    kernels = raw_ops.Tile(kernels, stack([1, 1, sizes[-1], 1]), name="sobel_filters")
+    kernels = raw_ops.Tile(kernels, [1, 1, sizes[-1], 1], name="sobel_filters")
     padded = pad(image, [[0, 0], [1, 1], [1, 1], [0, 0]], mode="REFLECT")
     edges = depthwise_conv2d(padded, kernels, _ONES, "VALID")
     edges = tf_reshape(edges, concat([sizes, [2]], 0))
