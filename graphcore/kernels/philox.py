@@ -7,6 +7,7 @@ never overlap. What a run reserves is part of the contract and is repeated here:
 
     RandomUniform, RandomStandardNormal, ...   256 counters an output element
     RandomShuffle                              one 32-bit number for each row but the last
+    RandomGamma, RandomPoisson                 the same, each element in a stretch of its own
     Multinomial                                512 counters for each sample, samples rounded up to 4s
 
 The distributions take 32-bit words in order: one a number for float32, float16 and int32, two for
@@ -140,7 +141,7 @@ def _rounds(out: Array, key: int, counter: int, offsets: Array) -> None:
         out[..., index] = word
 
 
-def _size(shape: Sequence[int] | Array) -> tuple[tuple[int, ...], int]:
+def sizes_of(shape: Sequence[int] | Array) -> tuple[tuple[int, ...], int]:
     """The output shape as ints, and its number of elements."""
     sizes = tuple(int(size) for size in np.asarray(shape).reshape(-1))
     if any(size < 0 for size in sizes):
@@ -160,10 +161,10 @@ def random_uniform(generator: Philox, shape: Sequence[int] | Array, dtype: Any =
         InvalidArgumentError: A negative dimension.
         UnimplementedError: Another dtype.
     """
-    sizes, count = _size(shape)
+    sizes, count = sizes_of(shape)
     kind = _float_dtype(dtype)
     words = generator.reserve(count * RESERVED).words(_counters(count, kind))
-    return _uniform(words, kind)[:count].reshape(sizes)
+    return uniforms(words, kind)[:count].reshape(sizes)
 
 
 def random_uniform_int(
@@ -181,17 +182,39 @@ def random_uniform_int(
     Raises:
         InvalidArgumentError: minval >= maxval, or a negative dimension.
     """
-    sizes, count = _size(shape)
+    sizes, count = sizes_of(shape)
     low, high = int(minval), int(maxval)
     if low >= high:
         raise InvalidArgumentError(f"Need minval < maxval, got {low} >= {high}", minval=low, maxval=high)
+    bits = _bits(generator, count, dtype)
+    values = bits % bits.dtype.type(high - low) + bits.dtype.type(
+        low & (_MASK if bits.itemsize == 4 else _WIDE)
+    )
+    return np.asarray(values.view(dtype).reshape(sizes))
+
+
+def random_full_int(generator: Philox, shape: Sequence[int] | Array, dtype: Any = np.uint64) -> Array:
+    """StatefulUniformFullInt: integers of all values.
+
+    Args:
+        generator: Its present position is used and it moves on as TensorFlow's does.
+        shape: Of the result.
+        dtype: int32, uint32, int64 or uint64.
+
+    Raises:
+        InvalidArgumentError: A negative dimension.
+    """
+    sizes, count = sizes_of(shape)
+    return np.asarray(_bits(generator, count, dtype).view(dtype).reshape(sizes))
+
+
+def _bits(generator: Philox, count: int, dtype: Any) -> Array:
+    """`count` unsigned integers of the size of a dtype."""
     words = generator.reserve(count * RESERVED).words(_counters(count, dtype))
     if np.dtype(dtype).itemsize == 4:
-        values = words[:count] % np.uint32(high - low) + np.uint32(low & _MASK)
-        return values.view(np.int32).reshape(sizes)
+        return words[:count]
     pairs = words.reshape(-1, 2).astype(np.uint64)
-    bits = (pairs[:, 0] | pairs[:, 1] << np.uint64(32))[:count]
-    return (bits % np.uint64(high - low) + np.uint64(low & _WIDE)).view(np.int64).reshape(sizes)
+    return np.asarray((pairs[:, 0] | pairs[:, 1] << np.uint64(32))[:count])
 
 
 def random_standard_normal(generator: Philox, shape: Sequence[int] | Array, dtype: Any = np.float32) -> Array:
@@ -206,10 +229,10 @@ def random_standard_normal(generator: Philox, shape: Sequence[int] | Array, dtyp
         InvalidArgumentError: A negative dimension.
         UnimplementedError: Another dtype.
     """
-    sizes, count = _size(shape)
+    sizes, count = sizes_of(shape)
     kind = _float_dtype(dtype)
     words = generator.reserve(count * RESERVED).words(_counters(count, kind))
-    return _normals(words, kind)[:count].reshape(sizes)
+    return normals(words, kind)[:count].reshape(sizes)
 
 
 def truncated_normal(generator: Philox, shape: Sequence[int] | Array, dtype: Any = np.float32) -> Array:
@@ -224,7 +247,7 @@ def truncated_normal(generator: Philox, shape: Sequence[int] | Array, dtype: Any
         InvalidArgumentError: A negative dimension.
         UnimplementedError: Another dtype.
     """
-    sizes, count = _size(shape)
+    sizes, count = sizes_of(shape)
     kind = _float_dtype(dtype)
     source = generator.reserve(count * RESERVED)
     group = 2 if kind.itemsize == 8 else 4
@@ -236,7 +259,7 @@ def truncated_normal(generator: Philox, shape: Sequence[int] | Array, dtype: Any
     while pending.size:
         words = source.words_at(pending * stretch, draws)
         # Rejection looks at the number before it is rounded to half precision.
-        numbers = _normals(words.reshape(-1), np.dtype(np.float32) if kind.itemsize == 2 else kind)
+        numbers = normals(words.reshape(-1), np.dtype(np.float32) if kind.itemsize == 2 else kind)
         numbers = numbers.reshape(pending.size, -1)
         kept = np.abs(numbers) < 2
         enough = np.count_nonzero(kept, axis=1) >= group
@@ -296,7 +319,7 @@ def multinomial(generator: Philox, logits: Array, num_samples: int, dtype: Any =
     if out.size == 0:
         return out
     source = generator.reserve(batch * (-(-samples // 4) * 8) * RESERVED)
-    draws = _uniform(source.words(-(-batch * samples // 2)), np.dtype(np.float64))
+    draws = uniforms(source.words(-(-batch * samples // 2)), np.dtype(np.float64))
     finite = np.isfinite(logits)
     wide = logits.astype(np.float64)
     top = np.max(wide, axis=1, where=finite, initial=np.finfo(np.float64).min, keepdims=True)
@@ -312,7 +335,7 @@ def _counters(count: int, dtype: Any) -> int:
     return -(-count * (2 if np.dtype(dtype).itemsize == 8 else 1) // 4)
 
 
-def _uniform(words: Array, dtype: np.dtype[Any]) -> Array:
+def uniforms(words: Array, dtype: np.dtype[Any]) -> Array:
     """Numbers in [0, 1): random bits as the mantissa of a number in [1, 2), less 1."""
     if dtype == np.float32:
         return (words & np.uint32(0x7FFFFF) | np.uint32(0x3F800000)).view(np.float32) - np.float32(1)
@@ -335,14 +358,14 @@ def _float_dtype(dtype: Any) -> np.dtype[Any]:
     return kind
 
 
-def _normals(words: Array, dtype: np.dtype[Any]) -> Array:
+def normals(words: Array, dtype: np.dtype[Any]) -> Array:
     """Box-Muller: each pair of uniform numbers makes a pair of normal ones.
 
     In single precision each function is computed in double and rounded: the C library, which
     TensorFlow calls, gives nearly always that.
     """
     single = dtype.itemsize < 8
-    uniform = _uniform(words, np.dtype(np.float32 if single else np.float64)).reshape(-1, 2)
+    uniform = uniforms(words, np.dtype(np.float32 if single else np.float64)).reshape(-1, 2)
     wide = uniform.astype(np.float64)
     squared = -2 * np.log(np.maximum(wide[:, 0], np.float32(1e-7) if single else 1e-7))
     angle = 2 * np.pi * wide[:, 1]
