@@ -108,7 +108,15 @@ def from_array(array: Any, dtype: Any = None) -> Any:
         )
     if values.size > 1 and info.name in _AS_BYTES:
         proto.tensor_content = _little_endian(values).tobytes()
-        return proto
+    else:
+        add_typed_values(proto, values, info)
+    return proto
+
+
+def add_typed_values(proto: Any, values: np.ndarray[Any, Any], info: dtypes.DTypeInfo) -> None:
+    """Spells the values of an array out in the field of their type."""
+    import numpy as np
+
     flat = values.reshape(-1)
     if info.kind == "string":
         proto.string_val.extend(map(as_bytes, flat.tolist()))
@@ -121,7 +129,6 @@ def from_array(array: Any, dtype: Any = None) -> Any:
     else:
         plain = flat.astype(np.int32) if info.name in ("int4", "uint4") else flat
         getattr(proto, info.field).extend(plain.tolist())
-    return proto
 
 
 def shape_from_proto(proto: Any) -> tuple[int | None, ...] | None:

@@ -227,8 +227,9 @@ class _Lowering:
         return steps
 
 
-def _read(reference: Ref) -> Any:
-    return reference if reference is DEAD else reference.read()
+def _read(reference: Any) -> Any:
+    # Handles of first-generation queues, tables and arrays are references, too: to themselves.
+    return reference.read() if isinstance(reference, Ref) else reference
 
 
 _VARIABLES: dict[str, Callable[..., Any]] = {

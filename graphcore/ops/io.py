@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import bundle_writer, checkpoint_state, files, registry
+from ...formats import bundle_writer, checkpoint_state, files, registry, v1_writer
 from ...formats.entry import Entry, entry_of
 from ...formats.parts import Part, assemble
+from ..dtypes import ANY
 from ..errors import InvalidArgumentError, MissingNameError
 from ..op import op
-from ..shapes import Shape
+from ..shapes import Shape, merge_dims, with_rank
 from . import rules
 
 _NO_GRAD = "file operations are not differentiable"
@@ -129,6 +130,135 @@ def _(node: Any) -> list[Shape]:
         return [None] * node.num_outputs
     parts = [Part.parse(spec) for spec in _texts(specs)]
     return [None if part is None else part.shape for part in parts]
+
+
+# Checkpoints of the first version
+
+
+def _save_v1(ctx: Any, node: Any, filename: Any, names: Any, specs: list[str], data: list[Any]) -> None:
+    if np.size(filename) != 1:
+        raise InvalidArgumentError(
+            f"Input 0 (filename) must be a string scalar; got a tensor of {np.size(filename)}elements"
+        )
+    path = _text(filename)
+    ctx.policy.check_write(path, _who(node))
+    labels, dtypes = _texts(names), node.attr("T")
+    if len(labels) != len(data) or len(specs) != len(data):
+        raise InvalidArgumentError(
+            f"There are {len(labels)} names and {len(specs)} slices for {len(data)} tensors"
+        )
+    entries = []
+    for label, spec, tensor, dtype in zip(labels, specs, data, dtypes):
+        part = Part.parse(spec)
+        if part is not None and part.shape != tensor.shape:
+            raise InvalidArgumentError(
+                "Slice in shape_and_slice specification does not match the shape of the tensor to  save: "
+                f"{spec}, tensor: {list(tensor.shape)}"
+            )
+        entries.append(entry_of(label, tensor, dtype._info, part))
+    v1_writer.write_v1(path, entries)
+
+
+@op(
+    "Save",
+    "filename: string, tensor_names: string, data: T ->",
+    "T: list(type) >= 1",
+    stateful=True,
+    no_grad=_NO_GRAD,
+)
+def save(ctx: Any, filename: Any, tensor_names: Any, data: list[Any], *, node: Any) -> None:
+    """Writes tensors to a checkpoint of the first version."""
+    _save_v1(ctx, node, filename, tensor_names, [""] * len(data), data)
+
+
+@op(
+    "SaveSlices",
+    "filename: string, tensor_names: string, shapes_and_slices: string, data: T ->",
+    "T: list(type) >= 1",
+    stateful=True,
+    no_grad=_NO_GRAD,
+)
+def save_slices(
+    ctx: Any, filename: Any, tensor_names: Any, shapes_and_slices: Any, data: list[Any], *, node: Any
+) -> None:
+    """Writes tensors, or parts of them, to a checkpoint of the first version."""
+    _save_v1(ctx, node, filename, tensor_names, _texts(shapes_and_slices), data)
+
+
+def _save_shape(node: Any) -> list[Shape]:
+    with_rank(node.shape(0), 0)
+    lead = len(node.shapes) - len(node.attr("T"))
+    for index in range(1, lead):
+        (count,) = with_rank(node.shape(index), 1)
+        merge_dims(count, len(node.attr("T")))
+    return []
+
+
+save.shape(_save_shape)
+save_slices.shape(_save_shape)
+
+
+def _restore_v1(ctx: Any, node: Any, file_pattern: Any, tensor_name: Any, spec: str) -> Any:
+    if np.size(file_pattern) != 1:
+        raise InvalidArgumentError(
+            f"Input 0 (file_pattern) must be a string scalar; got a tensor of {np.size(file_pattern)}elements"
+        )
+    path, name = _text(file_pattern), _text(tensor_name)
+    ctx.policy.check_read(path, _who(node))
+    store = registry.open_checkpoint(checkpoint_state.resolve_prefix(path))
+    if name not in store:
+        raise MissingNameError(
+            f'Tensor name "{name}" not found in checkpoint files {path}', name=name, path=path
+        )
+    wanted, entry = node.attr("dt").base_dtype, store[name]
+    if entry.dtype.number != wanted.as_datatype_enum:
+        raise InvalidArgumentError(
+            f"Expected to restore a tensor of type {wanted.name}, got a tensor of type {entry.dtype.name} "
+            f"instead: tensor_name = {name}"
+        )
+    part = Part.parse(spec)
+    if part is not None and part.full_shape != entry.shape:
+        raise InvalidArgumentError(
+            "Shape in shape_and_slice spec does not match the shape in the save file: "
+            f"{list(part.full_shape)}, save file shape: {list(entry.shape)}"
+        )
+    return read_part(store, name, spec, wanted)
+
+
+@op(
+    "Restore",
+    "file_pattern: string, tensor_name: string -> tensor: dt",
+    "preferred_shard: int = -1",
+    dt=ANY,
+    stateful=True,
+    no_grad=_NO_GRAD,
+)
+def restore(ctx: Any, file_pattern: Any, tensor_name: Any, *, node: Any) -> Any:
+    """Reads a tensor from a checkpoint of either version."""
+    return _restore_v1(ctx, node, file_pattern, tensor_name, "")
+
+
+@op(
+    "RestoreSlice",
+    "file_pattern: string, tensor_name: string, shape_and_slice: string -> tensor: dt",
+    "preferred_shard: int = -1",
+    dt=ANY,
+    stateful=True,
+    no_grad=_NO_GRAD,
+)
+def restore_slice(ctx: Any, file_pattern: Any, tensor_name: Any, shape_and_slice: Any, *, node: Any) -> Any:
+    """Reads a tensor, or a part of it, from a checkpoint of either version."""
+    return _restore_v1(ctx, node, file_pattern, tensor_name, _text(shape_and_slice))
+
+
+restore.shape(rules.unknown)
+
+
+@restore_slice.shape
+def _(node: Any) -> Shape:
+    spec = node.value(2)
+    part = None if spec is None else Part.parse(_text(spec))
+    return None if part is None else part.shape
 
 
 @op(

@@ -113,11 +113,12 @@ def tensor_array_write_v3(handle: Any, index: Any, value: Any, flow_in: Any) -> 
 )
 def tensor_array_read_v3(handle: Any, index: Any, flow_in: Any, *, dtype: Any) -> Any:
     """Reads an element."""
-    _check_dtype(handle, dtype)
+    check_dtype(handle, dtype)
     return handle.read(int(index))
 
 
-def _check_dtype(array: tensor_arrays.TensorArray, dtype: Any) -> None:
+def check_dtype(array: tensor_arrays.TensorArray, dtype: Any) -> None:
+    """Raises InvalidArgumentError unless an array is of the dtype that an op asks for."""
     if array.dtype != dtype:
         raise InvalidArgumentError(
             f"TensorArray dtype is {array.dtype.name} but Op requested dtype {np.dtype(dtype).name}."
@@ -136,7 +137,7 @@ def tensor_array_gather_v3(
     handle: Any, indices: Any, flow_in: Any, *, dtype: Any, element_shape: Shape
 ) -> Any:
     """Reads elements and stacks them."""
-    _check_dtype(handle, dtype)
+    check_dtype(handle, dtype)
     return handle.gather(indices.tolist(), element_shape)
 
 
@@ -165,7 +166,7 @@ def tensor_array_concat_v3(
     handle: Any, flow_in: Any, *, dtype: Any, element_shape_except0: Shape
 ) -> tuple[Any, Any]:
     """All elements joined along their first axis, and how long each is."""
-    _check_dtype(handle, dtype)
+    check_dtype(handle, dtype)
     values = [handle.read(index) for index in range(len(handle))]
     lengths = np.array([value.shape[0] if value.ndim else 0 for value in values], np.int64)
     if any(value.ndim == 0 for value in values):
@@ -261,7 +262,7 @@ def _(node: Any) -> list[Shape]:
 # Gradients: each array has an array of gradients, one for each call of tf.gradients.
 
 
-def _source(name: str) -> str:
+def gradient_source(name: str) -> str:
     """Which call of `tf.gradients` a gradient belongs to: its name up to the `gradients` scope.
 
     Raises:
@@ -280,7 +281,7 @@ def _gradient_array(handle: Any, flow: Any, grad: Any) -> tuple[Any, Any]:
     """The handle of the array of gradients, and a flow that comes after its making."""
     graph = get_default_graph()
     with graph.colocate_with(handle.op):
-        grad_handle, _ = raw_ops.TensorArrayGradV3(handle, flow, source=_source(grad.name))
+        grad_handle, _ = raw_ops.TensorArrayGradV3(handle, flow, source=gradient_source(grad.name))
         with graph.control_dependencies([grad_handle]):
             return grad_handle, raw_ops.Identity(flow, name="gradient_flow")
 

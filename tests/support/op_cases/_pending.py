@@ -28,7 +28,11 @@ PENDING: dict[str, str] = {
     "RefIdentity": "its output aliases the variable: tests of ref variables",
     "RefMerge": _BRANCH,
     "RefSwitch": _BRANCH,
+    "Restore": _FILES,
+    "RestoreSlice": _FILES,
     "RestoreV2": _FILES,
+    "Save": _FILES,
+    "SaveSlices": _FILES,
     "SaveV2": _FILES,
     "ScalarSummary": _SUMMARY,
     "ShardedFilename": _FILES,
@@ -244,5 +248,19 @@ PENDING.update(
             *("MutexV2", "MutexLock", "ConsumeMutexLock"),
         ],
         "lives in a session, over several runs: tests of coordination",
+    )
+)
+
+PENDING.update(
+    dict.fromkeys(
+        [
+            *("TensorArray", "TensorArrayV2", "TensorArrayPack", "TensorArrayUnpack"),
+            *(
+                f"TensorArray{what}{version}"
+                for what in "Grad Write Read Gather Scatter Concat Split Size Close".split()
+                for version in ("", "V2")
+            ),
+        ],
+        "needs a handle: tests of old tensor arrays",
     )
 )
