@@ -377,6 +377,18 @@ class Variable(TensorOperators):
         """Sets slices at tuples of indices to `updates`."""
         return self._scattered("ScatterNdUpdate", indices, updates, True, name)
 
+    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+        """The rows of the given indices; of resource variables only."""
+        raise NotImplementedError
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+        """The slices at tuples of indices; of resource variables only."""
+        raise NotImplementedError
+
+    def count_up_to(self, limit: int) -> Any:
+        """Adds 1 and gives the old value, until it reaches `limit`."""
+        raise NotImplementedError
+
     def __getitem__(self, spec: Any) -> Any:
         """The slice `variable[spec]`; its `assign(value, name=None)` sets that slice of the variable."""
         return index_tensor(self.value(), spec, self)

@@ -65,14 +65,14 @@ _SIZE = "size: int32"
 _SHAPE = "element_shape: shape = unknown"
 _GROWS = ("dynamic_size: bool = false", "clear_after_read: bool = true", "tensor_array_name: string = ''")
 
-for _version, _handle, _attrs in (
+for _version, _handle, _order in (
     ("", "Ref(string)", (*_GROWS, _SHAPE)),
     ("V2", "string", (_SHAPE, *_GROWS)),
 ):
     op(
         f"TensorArray{_version}",
         f"{_SIZE} -> handle: {_handle}",
-        *_attrs,
+        *_order,
         dtype=ANY,
         stateful=True,
         ctx=False,

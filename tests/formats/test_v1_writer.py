@@ -53,7 +53,7 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-TENSORS = {
+TENSORS: dict[str, Any] = {
     "weights/w": np.arange(12, dtype=np.float32).reshape(3, 4) / 7,
     "b": np.array([-1, 2**40], np.int64),
     "empty": np.zeros((0, 3), np.float32),
