@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..formats import bundle_writer, checkpoint_state, files, graph_file, protos
+from ..formats import bundle_writer, checkpoint_state, files, graph_file, protos, v1_writer
 from ..formats.errors import OpError as _OpError, bullets
 from ..formats.restore_report import RestoreReport
 from . import meta_graph
@@ -53,7 +53,7 @@ class Saver:
         builder: Old argument without effect.
         defer_build: Look the variables up at the first use.
         allow_empty: Accept having no variables.
-        write_version: `SaverDef.V2`.
+        write_version: `SaverDef.V2`, or `SaverDef.V1` for one file of the first version.
         pad_step_number: Write steps with 8 digits.
         save_relative_paths: Write relative paths to the `checkpoint` file.
         filename: The filename that the nodes have by default.
@@ -85,6 +85,10 @@ class Saver:
             raise InvalidValueError(
                 "If `var_list` is provided then build cannot be deferred. Either set defer_build=False "
                 "or var_list=None."
+            )
+        if write_version not in (V1, V2) or (sharded and write_version == V1):
+            raise UnimplementedError(
+                f"write_version is {V1} or {V2}, and {V2} where sharded is true; not {write_version}"
             )
         self._graph: Graph = get_default_graph()
         self._var_list = var_list
@@ -147,7 +151,7 @@ class Saver:
         """The SaverDef; adds the save and restore nodes to the graph where it has none yet."""
         if self._saver_def is None:
             self._saver_def = self._new_def(
-                add_nodes(self._graph, self.saveables, self._name, self._filename)
+                add_nodes(self._graph, self.saveables, self._name, self._filename, self._write_version)
             )
         return self._saver_def
 
@@ -199,7 +203,9 @@ class Saver:
         if definition is None and self.saveables:
             state = (self._graph.version, self._graph._mutations)
             if self._export is None or self._export[0] != state:
-                made = nodes_for_export(self._graph, self.saveables, self._name, self._filename)
+                made = nodes_for_export(
+                    self._graph, self.saveables, self._name, self._filename, self._write_version
+                )
                 self._export = (state, made)
             names, extra = self._export[1]
             definition = self._new_def(names)
@@ -265,14 +271,11 @@ class Saver:
                 f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{prefix}'"
             )
         self._make_directory(prefix)
-        if self._write_version != V2:
-            raise UnimplementedError(
-                "Writing checkpoints of the first version is not implemented; use write_version=V2."
-            )
         saveables = self.saveables
         if not saveables and not self._allow_empty:
             raise InvalidValueError("No variables to save")
-        bundle_writer.write_bundle(prefix, self._entries(sess, saveables))
+        write = v1_writer.write_v1 if self._write_version == V1 else bundle_writer.write_bundle
+        write(prefix, self._entries(sess, saveables))
         if write_meta_graph:
             path = f"{prefix}.{meta_graph_suffix}"
             message = self.export_meta_graph(strip_default_attrs=strip_default_attrs)
@@ -281,7 +284,7 @@ class Saver:
             outdated = self._keep(prefix)
             self._write_state(prefix, latest_filename)
             for old in outdated:
-                remove_checkpoint(old, meta_graph_suffix=meta_graph_suffix)
+                remove_checkpoint(old, self._write_version, meta_graph_suffix)
         return prefix
 
     def _entries(self, sess: Any, saveables: list[Saveable]) -> list[Any]:
@@ -488,7 +491,9 @@ def remove_checkpoint(
         path = os.path.join(folder, name)
         rest = name.removeprefix(base)
         is_part = name.startswith(base) and (
-            rest in (".index", f".{meta_graph_suffix}") or (rest.startswith(".data-") and "-of-" in rest)
+            rest in (".index", f".{meta_graph_suffix}")
+            or (rest.startswith(".data-") and "-of-" in rest)
+            or (not rest and checkpoint_format_version == V1)
         )
         if is_part:
             files.remove_file(path)

@@ -4,6 +4,8 @@ save/filename/input (Const "model") -> save/filename -> save/Const        (Place
 save/SaveV2(save/Const, names, slices, variables...)
 save/control_dependency = Identity(save/Const, ^save/SaveV2)
 save/RestoreV2 -> save/Assign[_k] -> save/restore_all
+
+For checkpoints of the first version, save/save (SaveSlices) stands in the place of save/SaveV2.
 """
 
 from __future__ import annotations
@@ -19,17 +21,18 @@ from .operation import Operation
 from .saveables import Saveable, variable_behind
 
 Names = tuple[str, str, str]
+_SAVE_OPS = {1: "SaveSlices", 2: "SaveV2"}
 
 
-def find_nodes(graph: Graph, saveables: list[Saveable]) -> Names | None:
-    """The nodes that save and restore exactly `saveables`, where the graph has them already."""
+def find_nodes(graph: Graph, saveables: list[Saveable], version: int = 2) -> Names | None:
+    """The nodes that save (in that version) and restore exactly `saveables`, where the graph has them."""
     wanted = [(saveable.key, saveable.slice_spec, saveable.variable) for saveable in saveables]
     consumers: dict[Operation, list[Operation]] = {}
     candidates = []
     for operation in graph.get_operations():
         for source in {tensor.op for tensor in operation.inputs} | set(operation.control_inputs):
             consumers.setdefault(source, []).append(operation)
-        if operation.type == "SaveV2" and _saved_by(graph, operation) == wanted:
+        if operation.type == _SAVE_OPS[version] and _saved_by(graph, operation) == wanted:
             candidates.append(operation)
     for save in candidates:
         path = save.inputs[0]
@@ -80,9 +83,11 @@ def _free_scope(graph: Graph, name: str | None) -> str:
     return scope
 
 
-def add_nodes(graph: Graph, saveables: list[Saveable], name: str | None, filename: str | None) -> Names:
+def add_nodes(
+    graph: Graph, saveables: list[Saveable], name: str | None, filename: str | None, version: int = 2
+) -> Names:
     """The names for a SaverDef (filename tensor, save tensor, restore op); adds missing nodes."""
-    found = find_nodes(graph, saveables)
+    found = find_nodes(graph, saveables, version)
     if found is not None:
         return found
     scope = _free_scope(graph, name)
@@ -92,17 +97,17 @@ def add_nodes(graph: Graph, saveables: list[Saveable], name: str | None, filenam
         graph.name_scope(None),
         graph.name_scope(scope),
     ):
-        return _build(graph, saveables, filename, {})
+        return _build(graph, saveables, filename, {}, version)
 
 
 def nodes_for_export(
-    graph: Graph, saveables: list[Saveable], name: str | None, filename: str | None
+    graph: Graph, saveables: list[Saveable], name: str | None, filename: str | None, version: int = 2
 ) -> tuple[Names, list[Any]]:
     """The nodes as NodeDefs, named so that they fit into `graph`, which stays as it is.
 
     They are built in a scratch graph beside stand-ins for the variables; none where `graph` has them.
     """
-    found = find_nodes(graph, saveables)
+    found = find_nodes(graph, saveables, version)
     if found is not None:
         return found, []
     scratch = Graph()
@@ -117,7 +122,7 @@ def nodes_for_export(
             stand_ins[variable] = copy
     known = set(scratch._operations)
     with scratch.as_default(), scratch.name_scope(_free_scope(graph, name)):
-        names = _build(scratch, saveables, filename, stand_ins)
+        names = _build(scratch, saveables, filename, stand_ins, version)
     nodes = [
         operation.to_proto(shapes=True)
         for operation in scratch.get_operations()
@@ -127,7 +132,11 @@ def nodes_for_export(
 
 
 def _build(
-    graph: Graph, saveables: list[Saveable], filename: str | None, stand_ins: dict[Operation, Operation]
+    graph: Graph,
+    saveables: list[Saveable],
+    filename: str | None,
+    stand_ins: dict[Operation, Operation],
+    version: int,
 ) -> Names:
     variables = [stand_ins.get(saveable.variable, saveable.variable) for saveable in saveables]
     default = raw_ops.PlaceholderWithDefault(
@@ -137,12 +146,13 @@ def _build(
     names = np.array([saveable.key.encode() for saveable in saveables], object)
     specs = np.array([saveable.slice_spec.encode() for saveable in saveables], object)
     values = [_value(variable) for variable in variables]
-    save = raw_ops.SaveV2(
+    label, slices = ("save", "shapes_and_slices") if version == 1 else ("SaveV2", "shape_and_slices")
+    save = getattr(raw_ops, _SAVE_OPS[version])(
         path,
-        _strings(graph, names, "SaveV2/tensor_names"),
-        _strings(graph, specs, "SaveV2/shape_and_slices"),
+        _strings(graph, names, f"{label}/tensor_names"),
+        _strings(graph, specs, f"{label}/{slices}"),
         values,
-        name="SaveV2",
+        name=label,
     )
     with graph.control_dependencies([save]), graph.colocate_with(path.op):
         saved = raw_ops.Identity(path, name="control_dependency")

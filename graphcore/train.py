@@ -62,6 +62,7 @@ _MESSAGES = frozenset(
         "Features",
         "FloatList",
         "Int64List",
+        "SaverDef",
         "SequenceExample",
     }
 )

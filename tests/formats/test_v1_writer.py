@@ -162,3 +162,53 @@ def test_tensorflow_writes_and_reads_the_same(write: Any, tmp_path: Path) -> Non
     if write is save:
         check(restored(tf, tmp_path / "ours"))
         check(restored(ours, tmp_path / "theirs"))
+
+
+def by_saver(tf: Any, folder: Path) -> Any:
+    """Two checkpoints by a Saver that keeps one; gives its SaverDef."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        first = tf.get_variable("a", initializer=np.float32([1, 2]))
+        tf.get_variable("net/b", initializer=np.int64(3), use_resource=True)
+        saver = tf.train.Saver(write_version=tf.train.SaverDef.V1, max_to_keep=1)
+        session.run(tf.global_variables_initializer())
+        saver.save(session, str(folder / "m"), global_step=1)
+        session.run(first.assign([5.0, 6.0]))
+        assert saver.save(session, str(folder / "m"), global_step=2) == str(folder / "m-2")
+        assert sorted(path.name for path in folder.iterdir()) == ["checkpoint", "m-2", "m-2.meta"]
+        return saver.as_saver_def().SerializeToString()
+
+
+def go_on(tf: Any, folder: Path) -> None:
+    """Restores it, in a graph that is imported."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        path = tf.train.latest_checkpoint(str(folder))
+        saver = tf.train.import_meta_graph(f"{path}.meta")
+        saver.restore(session, path)
+        assert session.run(["a:0", "net/b/Read/ReadVariableOp:0"])[0].tolist() == [5, 6]
+
+
+def test_a_saver_writes_the_first_version(tmp_path: Path) -> None:
+    by_saver(ours, tmp_path)
+    go_on(ours, tmp_path)
+    with pytest.raises(ours.errors.UnimplementedError, match="write_version is 1 or 2"):
+        ours.train.Saver([], write_version=1, sharded=True)
+
+
+@pytest.mark.oracle
+def test_savers_of_the_first_version_agree(tmp_path: Path) -> None:
+    tf = pytest.importorskip("tensorflow.compat.v1")
+    tf.disable_v2_behavior()
+    definitions, files, nodes = [], [], []
+    for system, other in ((ours, tf), (tf, ours)):
+        folder = tmp_path / system.__name__
+        folder.mkdir()
+        definitions.append(by_saver(system, folder))
+        files.append((folder / "m-2").read_bytes())
+        go_on(other, folder)
+        with ours.Graph().as_default() as graph:
+            ours.train.import_meta_graph(str(folder / "m-2.meta"))
+            made = [op for op in graph.get_operations() if op.name.startswith("save/")]
+            nodes.append({op.name: op.type for op in made})
+    assert definitions[0] == definitions[1]
+    assert files[0] == files[1]
+    assert {"save/save": "SaveSlices"}.items() <= nodes[0].items() & nodes[1].items()
