@@ -377,14 +377,6 @@ class Variable(TensorOperators):
         """Sets slices at tuples of indices to `updates`."""
         return self._scattered("ScatterNdUpdate", indices, updates, True, name)
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
-        """The rows of the given indices; of resource variables only."""
-        raise NotImplementedError
-
-    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
-        """The slices at tuples of indices; of resource variables only."""
-        raise NotImplementedError
-
     def count_up_to(self, limit: int) -> Any:
         """Adds 1 and gives the old value, until it reaches `limit`."""
         raise NotImplementedError

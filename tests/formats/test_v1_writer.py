@@ -167,7 +167,7 @@ def test_tensorflow_writes_and_reads_the_same(write: Any, tmp_path: Path) -> Non
 def by_saver(tf: Any, folder: Path) -> Any:
     """Two checkpoints by a Saver that keeps one; gives its SaverDef."""
     with tf.Graph().as_default(), tf.Session() as session:
-        first = tf.get_variable("a", initializer=np.float32([1, 2]))
+        first = tf.get_variable("a", initializer=np.array([1, 2], np.float32))
         tf.get_variable("net/b", initializer=np.int64(3), use_resource=True)
         saver = tf.train.Saver(write_version=tf.train.SaverDef.V1, max_to_keep=1)
         session.run(tf.global_variables_initializer())
