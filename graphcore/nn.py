@@ -100,6 +100,14 @@ from .ops.quantized import (
     quantized_max_pool,
     quantized_relu_x,
 )
+from .ops.random_candidates import (
+    all_candidate_sampler,
+    compute_accidental_hits,
+    fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler,
+    log_uniform_candidate_sampler,
+    uniform_candidate_sampler,
+)
 from .ops.reduction import l2_loss
 from .rnn import (
     bidirectional_dynamic_rnn,
@@ -117,24 +125,25 @@ if not TYPE_CHECKING:
 
 
 __all__ = [
-    "atrous_conv2d", "avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d", "avg_pool_v2",
-    "batch_norm_with_global_normalization", "batch_normalization", "bias_add",
-    "bidirectional_dynamic_rnn", "conv1d", "conv1d_transpose", "conv2d", "conv2d_backprop_filter",
-    "conv2d_backprop_input", "conv2d_transpose", "conv3d", "conv3d_backprop_filter",
-    "conv3d_backprop_filter_v2", "conv3d_transpose", "conv_transpose", "convolution", "crelu",
-    "ctc_beam_search_decoder", "ctc_beam_search_decoder_v2", "ctc_greedy_decoder", "ctc_loss",
-    "depth_to_space", "depthwise_conv2d", "depthwise_conv2d_backprop_filter",
+    "all_candidate_sampler", "atrous_conv2d", "avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d",
+    "avg_pool_v2", "batch_norm_with_global_normalization", "batch_normalization", "bias_add",
+    "bidirectional_dynamic_rnn", "compute_accidental_hits", "conv1d", "conv1d_transpose", "conv2d",
+    "conv2d_backprop_filter", "conv2d_backprop_input", "conv2d_transpose", "conv3d",
+    "conv3d_backprop_filter", "conv3d_backprop_filter_v2", "conv3d_transpose", "conv_transpose",
+    "convolution", "crelu", "ctc_beam_search_decoder", "ctc_beam_search_decoder_v2", "ctc_greedy_decoder",
+    "ctc_loss", "depth_to_space", "depthwise_conv2d", "depthwise_conv2d_backprop_filter",
     "depthwise_conv2d_backprop_input", "depthwise_conv2d_native",
     "depthwise_conv2d_native_backprop_filter", "depthwise_conv2d_native_backprop_input", "dilation2d",
-    "dropout", "dynamic_rnn", "elu", "erosion2d", "fractional_avg_pool", "fractional_max_pool",
-    "fused_batch_norm", "in_top_k", "l2_loss", "l2_normalize", "leaky_relu",
-    "local_response_normalization", "log_poisson_loss", "log_softmax", "lrn", "max_pool", "max_pool1d",
+    "dropout", "dynamic_rnn", "elu", "erosion2d", "fixed_unigram_candidate_sampler",
+    "fractional_avg_pool", "fractional_max_pool", "fused_batch_norm", "in_top_k", "l2_loss",
+    "l2_normalize", "leaky_relu", "learned_unigram_candidate_sampler", "local_response_normalization",
+    "log_poisson_loss", "log_softmax", "log_uniform_candidate_sampler", "lrn", "max_pool", "max_pool1d",
     "max_pool2d", "max_pool3d", "max_pool_v2", "max_pool_with_argmax", "moments", "pool",
     "quantized_avg_pool", "quantized_conv2d", "quantized_max_pool", "quantized_relu_x", "raw_rnn", "relu",
     "relu6", "relu_layer", "rnn_cell", "selu", "separable_conv2d", "sigmoid",
     "sigmoid_cross_entropy_with_logits", "softmax", "softmax_cross_entropy_with_logits",
     "softmax_cross_entropy_with_logits_v2", "softplus", "softsign", "space_to_batch", "space_to_depth",
     "sparse_softmax_cross_entropy_with_logits", "static_bidirectional_rnn", "static_rnn",
-    "static_state_saving_rnn", "swish", "tanh", "top_k", "weighted_cross_entropy_with_logits",
-    "xw_plus_b", "zero_fraction",
+    "static_state_saving_rnn", "swish", "tanh", "top_k", "uniform_candidate_sampler",
+    "weighted_cross_entropy_with_logits", "xw_plus_b", "zero_fraction",
 ]  # fmt: skip

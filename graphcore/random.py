@@ -15,10 +15,20 @@ from .ops.random import (
     stateless_truncated_normal,
     truncated_normal,
 )
+from .ops.random_candidates import (
+    all_candidate_sampler,
+    fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler,
+    log_uniform_candidate_sampler,
+    uniform_candidate_sampler,
+)
+from .ops.random_state import random_gamma as gamma, random_poisson as poisson
 from .random_seed import get_seed, set_random_seed
 
 __all__ = [
-    "categorical", "get_seed", "multinomial", "normal", "set_random_seed", "shuffle",
-    "stateless_categorical", "stateless_multinomial", "stateless_normal", "stateless_truncated_normal",
-    "stateless_uniform", "truncated_normal", "uniform",
+    "all_candidate_sampler", "categorical", "fixed_unigram_candidate_sampler", "gamma", "get_seed",
+    "learned_unigram_candidate_sampler", "log_uniform_candidate_sampler", "multinomial", "normal",
+    "poisson", "set_random_seed", "shuffle", "stateless_categorical", "stateless_multinomial",
+    "stateless_normal", "stateless_truncated_normal", "stateless_uniform", "truncated_normal", "uniform",
+    "uniform_candidate_sampler",
 ]  # fmt: skip

@@ -235,6 +235,7 @@ def lbeta(x: Any, name: str | None = None) -> Any:
 
 
 erf, erfc, lgamma, digamma = raw_ops.Erf, raw_ops.Erfc, raw_ops.Lgamma, raw_ops.Digamma
+betainc = betainc_op
 bessel_i0e, bessel_i1e = raw_ops.BesselI0e, raw_ops.BesselI1e
 igamma, igammac, zeta, polygamma = raw_ops.Igamma, raw_ops.Igammac, raw_ops.Zeta, raw_ops.Polygamma
 

@@ -253,3 +253,16 @@ class Gradients:
             self.tf.zeros_like(x) if grad is None else self.tf.convert_to_tensor(grad)
             for x, grad in zip(xs, found, strict=True)
         ]
+
+
+def run_program(tf: Any, program: Any, inputs: Sequence[Any]) -> tuple[Any, Any, list[Any]]:
+    """A program of `tf` and placeholders: value, static shape, gradients of the sum of squares by all."""
+    with tf.Graph().as_default() as graph:
+        tensors = [tf.placeholder(value.dtype, value.shape) for value in inputs]
+        result = program(tf, *tensors)
+        grads = []
+        if result.dtype.is_floating and tensors:
+            grads = [tf.convert_to_tensor(g) for g in tf.gradients(result * result, tensors) if g is not None]
+        with tf.Session(graph=graph) as session:
+            value, *found = session.run([result, *grads], dict(zip(tensors, inputs, strict=True)))
+        return value, result.get_shape().as_list(), found

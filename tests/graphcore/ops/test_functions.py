@@ -12,6 +12,7 @@ from op_cases import floats
 from op_cases.nn import log_softmax, softmax
 from op_cases.nn_conv import Direct
 from op_cases.nn_pool import Direct as Pool
+from op_runs import run_program as run
 
 from sgtool import graphcore
 
@@ -254,19 +255,6 @@ PROGRAMS = {
     ),
 }
 ROWS = [pytest.param(*row, id=name) for name, row in PROGRAMS.items()]
-
-
-def run(tf, program, inputs):
-    """Value, static shape, and the gradients of the sum of squares by all inputs."""
-    with tf.Graph().as_default() as graph:
-        tensors = [tf.placeholder(value.dtype, value.shape) for value in inputs]
-        result = program(tf, *tensors)
-        grads = []
-        if result.dtype.is_floating and tensors:
-            grads = [tf.convert_to_tensor(g) for g in tf.gradients(result * result, tensors) if g is not None]
-        with tf.Session(graph=graph) as session:
-            value, *found = session.run([result, *grads], dict(zip(tensors, inputs, strict=True)))
-        return value, result.get_shape().as_list(), found
 
 
 @pytest.mark.parametrize(("program", "inputs", "expected"), ROWS)
