@@ -97,6 +97,17 @@ def with_rank_at_least(shape: Shape, rank: int) -> Shape:
     return shape
 
 
+def with_rank_at_most(shape: Shape, rank: int) -> Shape:
+    """`shape`, checked to have at most `rank` dimensions where its rank is known.
+
+    Raises:
+        InvalidValueError: It has more.
+    """
+    if shape is not None and len(shape) > rank:
+        raise InvalidValueError(f"Shape must be at most rank {rank} but is rank {len(shape)}")
+    return shape
+
+
 def broadcast(a: Shape, b: Shape) -> Shape:
     """The NumPy broadcast of two partial shapes.
 

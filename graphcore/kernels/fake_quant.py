@@ -46,8 +46,9 @@ def steps(low: Any, high: Any, num_bits: int, narrow_range: bool) -> Steps:
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = (np.where(none, F(1), high) - low) / (last - first)
         start = first - low / scale
-        # np.round rounds halves to even, C's round away from 0; the start is not negative here.
-        zero = np.clip(np.floor(start + F(0.5)), first, last)
+        # np.round rounds halves to even, C's round away from 0; the start is not negative here. The sum is
+        # in double precision: in single, 23.499998 + 0.5 is 24.
+        zero = np.clip(np.floor(start.astype(np.float64) + 0.5).astype(F), first, last)
         nudged_low, nudged_high = (first - zero) * scale, (last - zero) * scale
         step = np.trunc(-nudged_low / scale + F(0.5))
     return Steps(nudged_low, nudged_high, scale, step, none)

@@ -204,7 +204,7 @@ def _parts(
     """Each entry of the dense index with its size in the result: None if unknown, -1 if removed."""
     count = len(begin)
     ellipsis = [entry for entry in range(count) if masks.ellipsis_mask >> entry & 1]
-    if len(ellipsis) > 1:
+    if masks.ellipsis_mask & (masks.ellipsis_mask - 1):
         raise InvalidArgumentError("Multiple ellipses in slice spec not allowed")
     at = ellipsis[0] if ellipsis else count
     named = [e for e in range(count) if e != at and not masks.new_axis_mask >> e & 1]

@@ -92,7 +92,14 @@ def placeholder_with_default_op(input: Any) -> Any:
     return input
 
 
-placeholder_with_default_op.shape(lambda node: node.attr("shape"))
+@placeholder_with_default_op.shape
+def _(node: Any) -> Any:
+    # What is fed may be of any such shape; the default must be one, too.
+    wanted = node.attr("shape")
+    merge(node.shape(0), wanted)
+    return wanted
+
+
 placeholder_with_default_op.grad(lambda node, dy: dy)
 
 

@@ -172,7 +172,18 @@ concat_v1.shape(lambda node: concat_shape(node.shapes[1:], node.value(0)))
 )
 def concat_offset(concat_dim: Any, shape: list[Any]) -> list[Any]:
     """Where each of several tensors begins in their concatenation."""
-    axis = int(concat_dim) % max(len(shape[0]), 1)
+    rank = len(shape[0])
+    if not -rank <= int(concat_dim) < rank:
+        raise InvalidArgumentError(f"Concat dim is out of range: {int(concat_dim)} vs. {rank}")
+    axis = int(concat_dim) % rank
+    for number, item in enumerate(shape):
+        if len(item) != rank:
+            raise InvalidArgumentError(f"input {number} should contain {rank} elements, but got {len(item)}")
+        if any(other != axis and item[other] != shape[0][other] for other in range(rank)):
+            raise InvalidArgumentError(
+                f"All dimensions except {axis} must match. Input {number} has shape {item} and doesn't match "
+                f"input 0 with shape {shape[0]}."
+            )
     offsets = []
     start = 0
     for item in shape:
@@ -259,9 +270,16 @@ split_op.grad(
 def split_v(value: Any, size_splits: Any, split_dim: Any, *, num_split: int) -> list[Any]:
     """A tensor cut into parts of given sizes along an axis; one size may be -1."""
     axis = _split_axis(split_dim, value)
+    if np.shape(size_splits) != (num_split,):
+        raise InvalidArgumentError(
+            "size of the split_tensor must be 1-D and have the same elements as outputs got "
+            f"{np.ndim(size_splits)} -D and {np.size(size_splits)} elements"
+        )
     sizes = np.reshape(size_splits, -1).tolist()
     total = value.shape[axis]
-    if sizes.count(-1) == 1:
+    if sizes.count(-1) > 1:
+        raise InvalidArgumentError("There can only be one -1 in the input.")
+    if -1 in sizes:
         rest = total - sum(size for size in sizes if size != -1)
         sizes[sizes.index(-1)] = rest
     if min(sizes, default=0) < 0 or sum(sizes) != total:

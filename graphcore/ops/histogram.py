@@ -106,7 +106,9 @@ def histogram_fixed_width_op(values: Any, value_range: Any, nbins: Any, *, dtype
     if np.any(flat != flat):
         raise InvalidArgumentError("Histogram has NaN values")
     step = float(high - low) / count
-    places = np.minimum((np.maximum(flat, low) - low).astype(np.float64) / step, count - 1)
+    # In double precision, in which differences of large integers do not wrap.
+    moved = np.maximum(flat, low).astype(np.float64) - float(low)
+    places = np.minimum(moved / step, count - 1)
     return np.bincount(places.astype(np.int32), minlength=count).astype(dtype)
 
 

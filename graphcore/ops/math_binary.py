@@ -358,7 +358,10 @@ approximate_equal.shape(rules.merge_inputs)
 )
 def complex_(real: Any, imag: Any, *, Tout: Any) -> Any:
     """Complex numbers of real and imaginary parts."""
-    return (real + 1j * imag.astype(Tout)).astype(Tout)
+    # Not real + 1j * imag, in which an infinite imaginary part times 0 makes the real one NaN.
+    result = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), Tout)
+    result.real, result.imag = real, imag
+    return result
 
 
 complex_.shape(rules.broadcast_inputs)

@@ -32,7 +32,7 @@ from ..dtypes import (
 )
 from ..errors import DataLossError, InvalidArgumentError, InvalidValueError
 from ..op import op, raw_ops
-from ..shapes import Shape, format_shape, num_elements, with_rank
+from ..shapes import Shape, format_shape, num_elements, with_rank, with_rank_at_most
 from ..sparse_tensor import SparseTensor
 from ..tensor_shape import TensorShape
 from .string import parse_number
@@ -130,6 +130,20 @@ def _dense_values(
     return values.reshape(sizes)
 
 
+def _check_same(**sizes: int) -> None:
+    """Raises ValueError unless all sizes are the same."""
+    if len(set(sizes.values())) > 1:
+        (name, size), *others = sizes.items()
+        rest = " and ".join(f"{other} ({count})" for other, count in others)
+        raise InvalidValueError(f"{name} ({size}) must match the size of {rest}")
+
+
+def _check_dense(node: Any, keys: int) -> None:
+    _check_same(
+        dense_keys=keys, dense_types=len(node.attr("Tdense")), dense_shapes=len(node.attr("dense_shapes"))
+    )
+
+
 def _keys(texts: Sequence[Any]) -> list[str]:
     return [np.reshape(text, -1)[0].decode("utf-8", "surrogateescape") for text in texts]
 
@@ -175,6 +189,12 @@ def parse_single_example_op(
 def _(node: Any) -> list[Shape]:
     with_rank(node.shape(0), 0)
     sparse = node.attr("num_sparse")
+    _check_same(
+        num_sparse=sparse,
+        sparse_keys=len(node.attr("sparse_keys")),
+        sparse_types=len(node.attr("sparse_types")),
+    )
+    _check_dense(node, len(node.attr("dense_keys")))
     return [*[(None, 1)] * sparse, *[(None,)] * sparse, *[(1,)] * sparse, *node.attr("dense_shapes")]
 
 
@@ -251,8 +271,10 @@ def _stacked(rows: list[np.ndarray], dtype: DType, shape: Any, default: np.ndarr
 
 @parse_example_op.shape
 def _(node: Any) -> list[Shape]:
-    (batch,) = with_rank(node.shape(0), 1)
+    (batch,) = with_rank(node.shape(0), 1) or (None,)
     sparse = node.attr("Nsparse")
+    _check_same(Nsparse=sparse, sparse_types=len(node.attr("sparse_types")))
+    _check_dense(node, node.attr("Ndense"))
     dense: list[Shape] = [None if shape is None else (batch, *shape) for shape in node.attr("dense_shapes")]
     return [*[(None, 2)] * sparse, *[(None,)] * sparse, *[(2,)] * sparse, *dense]
 
@@ -403,6 +425,10 @@ def _csv_value(text: bytes, dtype: DType, default: Any, missing: bytes, index: i
 
 @decode_csv_op.shape
 def _(node: Any) -> list[Shape]:
+    for index in range(1, node.num_inputs):
+        default = with_rank_at_most(node.shape(index), 1)
+        if default and (default[0] or 0) > 1:
+            raise InvalidValueError("Shape of a default must be a length-0 or length-1 vector, or a scalar.")
     return [node.shape(0)] * node.num_outputs
 
 

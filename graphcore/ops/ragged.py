@@ -43,6 +43,10 @@ def ragged_range(starts: Any, limits: Any, deltas: Any, *, Tsplits: Any) -> tupl
     for start, limit, delta in zip(*columns):
         if delta == 0:
             raise InvalidArgumentError("Requires delta != 0")
+        if not all(map(math.isfinite, (start, limit, delta))):
+            raise InvalidArgumentError(
+                f"Requires finite starts, limits and deltas, got {start}, {limit} and {delta}"
+            )
         span = (limit - start) / delta if isinstance(delta, float) else -((start - limit) // delta)
         ranges.append((start, delta, max(math.ceil(span), 0)))
     splits = np.array([0, *itertools.accumulate(size for *_, size in ranges)], np.dtype(Tsplits))

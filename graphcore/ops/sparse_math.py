@@ -16,7 +16,7 @@ import numpy as np
 
 from ..convert import constant
 from ..dtypes import ANY, INDEX, NUMBER, REAL, float32, float64, int32, int64
-from ..errors import InvalidArgumentError, InvalidTypeError
+from ..errors import InternalError, InvalidArgumentError, InvalidTypeError
 from ..op import GraphOp, op, raw_ops
 from ..shapes import Shape, format_shape, with_rank
 from .math_binary import floordiv
@@ -184,6 +184,11 @@ def _(node: Any, _: Any, dvalues: Any, __: Any) -> Any:
 )
 def sparse_add_grad(backprop_val_grad: Any, a_indices: Any, b_indices: Any, sum_indices: Any) -> Any:
     """The gradients of the values of both operands; zero for those that the sum leaves out."""
+    if len(sum_indices) != len(backprop_val_grad):
+        raise InvalidArgumentError(
+            "# elements of backprop_val_grad and # rows of sum_indices should match (#nnz of sum): got "
+            f"{len(backprop_val_grad)} and {len(sum_indices)}"
+        )
     every = np.concatenate([a_indices, b_indices, sum_indices])
     shape = (every.max(axis=0) + 1).tolist() if len(every) else [1] * every.shape[1]
     at = dict(zip(flat_places(sum_indices, shape).tolist(), backprop_val_grad))
@@ -434,9 +439,10 @@ def _groups(
 ) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """The reduced values of the groups that have any, their indices, and the shape of all."""
     check_sparse(indices, values, shape)
+    check_bounds(indices, shape)
     sizes = shape.tolist()
     axes = _axes(reduction_axes, len(sizes))
-    left = [axis for axis in range(len(sizes)) if axis not in axes] if np.size(reduction_axes) else []
+    left = [axis for axis in range(len(sizes)) if axis not in axes]
     kept = [sizes[axis] for axis in left]
     places = flat_places(indices[:, left], kept)
     order = np.argsort(places, kind="stable")
@@ -483,9 +489,7 @@ def _reduction(name: str, reduce: Any, types: Any, **options: Any) -> GraphOp:
         shape, axes = node.value_as_shape(2), node.value(3)
         if shape is None or axes is None:
             return None
-        reduced = {axis % len(shape) for axis in np.reshape(axes, -1).tolist()} if np.size(axes) else set()
-        if not np.size(axes):
-            return (1,) * len(shape) if node.attr("keep_dims") else ()
+        reduced = {axis % len(shape) for axis in np.reshape(axes, -1).tolist()}
         if node.attr("keep_dims"):
             return tuple(1 if axis in reduced else size for axis, size in enumerate(shape))
         return tuple(size for axis, size in enumerate(shape) if axis not in reduced)
@@ -613,6 +617,7 @@ def _(node: Any) -> list[Shape]:
 def sparse_split(split_dim: Any, indices: Any, values: Any, shape: Any, *, node: Any) -> Any:
     """A sparse tensor in parts along an axis; the first ones are larger where it does not go evenly."""
     check_sparse(indices, values, shape)
+    check_bounds(indices, shape)
     count, rank = node.attr("num_split"), len(shape)
     if np.ndim(split_dim):
         raise InvalidArgumentError(
@@ -665,9 +670,8 @@ def sparse_slice(indices: Any, values: Any, shape: Any, start: Any, size: Any) -
             raise InvalidArgumentError(
                 f"Expected {name} to be a vector of length {len(shape)} but got length {len(given)}"
             )
-    end = np.minimum(start + size, shape)
-    inside = ((indices >= start) & (indices < end)).all(axis=1)
-    return indices[inside] - start, values[inside], np.maximum(end - start, 0)
+    inside = ((indices >= start) & (indices < start + size)).all(axis=1)
+    return indices[inside] - start, values[inside], np.maximum(np.minimum(start + size, shape) - start, 0)
 
 
 sparse_slice.shape(lambda node: [(None, (node.shape(2) or (None,))[0]), (None,), with_rank(node.shape(2), 1)])
@@ -691,6 +695,11 @@ def sparse_slice_grad(
     backprop_val_grad: Any, input_indices: Any, input_start: Any, output_indices: Any
 ) -> Any:
     """The gradient of the values: zero for those outside of the box."""
+    if len(output_indices) != len(backprop_val_grad):
+        raise InvalidArgumentError(
+            "Number of elements in backprop_val_grad and rows of output_indices should match: got "
+            f"{len(backprop_val_grad)} and {len(output_indices)}"
+        )
     result = np.zeros(len(input_indices), backprop_val_grad.dtype)
     at = {
         tuple(index): value
@@ -698,7 +707,12 @@ def sparse_slice_grad(
     }
     for position, index in enumerate(map(tuple, input_indices.tolist())):
         if index in at:
-            result[position] = at[index]
+            result[position] = at.pop(index)
+    if at:
+        raise InternalError(
+            f"Elements of backprop_val_grad aren't all propagated: {len(at)} output indices, the first "
+            f"{list(next(iter(at)))}, are no input index moved by {input_start.tolist()}"
+        )
     return result
 
 

@@ -136,7 +136,10 @@ def string_split_op(input: Any, delimiter: Any, *, skip_empty: bool) -> Any:
 def string_split_v2(input: Any, sep: Any, *, maxsplit: int) -> Any:
     """Strings cut as Python's `split` does: at `sep`, or at white space where it is empty."""
     between = _item(sep) or None
-    return _ragged([text.split(between, maxsplit) for text in np.reshape(input, -1).tolist()])
+    texts = np.reshape(input, -1).tolist()
+    if not maxsplit:
+        return _ragged([[text] for text in texts])
+    return _ragged([text.split(between, maxsplit) for text in texts])
 
 
 for _split in (string_split_op, string_split_v2):

@@ -177,6 +177,15 @@ CASES += [
     case("ApproximateEqual", [1.0, 2.0], [1.0, 2.1], tolerance=0.05, expect=[[True, False]]),
     case("Complex", floats(2, 3), floats(3, seed=1), Tout=np.complex64, expect=lambda x, y: x + 1j * y),
     case(
+        "Complex",
+        np.float32([-0.0, 1, np.nan]),
+        np.float32([np.inf, np.nan, -np.inf]),
+        Tout=np.complex64,
+        expect=np.array([complex(-0.0, np.inf), complex(1, np.nan), complex(np.nan, -np.inf)], np.complex64),
+        grad="not finite",
+        note="not_finite",
+    ),
+    case(
         "AddN",
         [floats(2, 3), floats(2, 3, seed=1), floats(2, 3, seed=2)],
         expect=lambda xs: sum(xs),

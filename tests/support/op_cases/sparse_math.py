@@ -323,6 +323,15 @@ CASES = [
         np.array([1], np.int32),
         expect=lambda i, v, s, _: ([[0], [1], [2]], [v[0], max(v[1], v[2]), v[3]], [3]),
     ),
+    case(
+        "SparseReduceSum",
+        A,
+        floats(4),
+        SHAPE,
+        np.zeros(0, np.int32),
+        expect=lambda i, v, s, _: dense(i, v, s),
+        note="no_axes",
+    ),
     case("SparseSoftmax", A, floats(4), SHAPE, expect=softmax, second=ONCE),
     case(
         "SparseSoftmax",
@@ -382,6 +391,17 @@ CASES = [
         expect=box,
         second=ONCE,
         note="beyond",
+    ),
+    case(
+        "SparseSlice",
+        np.array([[0, 2], [1, 3], [3, 2]]),
+        floats(3),
+        SHAPE,
+        np.array([1, 1]),
+        np.array([5, 9]),
+        expect=lambda i, v, *_: (np.array([[0, 2], [2, 1]]), v[1:], [2, 3]),
+        second=ONCE,
+        note="index_out_of_shape",
     ),
     case(
         "SparseSliceGrad",

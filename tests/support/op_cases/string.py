@@ -89,6 +89,14 @@ CASES = [
     ),
     case(
         "StringSplitV2",
+        text([" a b", ""]),
+        text(""),
+        maxsplit=0,
+        expect=(np.array([[0, 0], [1, 0]]), text([" a b", ""]), np.array([2, 1])),
+        note="no_cut",
+    ),
+    case(
+        "StringSplitV2",
         text(["a,b,,c", ""]),
         text(","),
         maxsplit=1,

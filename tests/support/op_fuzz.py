@@ -1,0 +1,330 @@
+"""Random draws of op calls, ours against TensorFlow's.
+
+A draw takes a row of the op table and changes what the op's declaration leaves open: dtypes, sizes (also 0),
+attributes, and values (NaN, infinity, extremes). Both systems run it. They agree when both give the same
+values, or both refuse it. By hand, for some or all ops, a line for each draw that disagrees:
+
+    python tests/support/op_fuzz.py [--draws N] [OP ...]
+
+What it finds becomes a row of the op table.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import op_cases
+import op_runs
+from op_cases import Case, Quantized, Var
+
+from sgtool import graphcore
+
+KINDS = "fciub"
+# Ops whose draws may disagree, and why. Named on the command line, they are run all the same.
+_UNCHECKED = "TensorFlow computes something of inputs that do not fit, which we refuse"
+_PADDING = "whether infinity times the zeros of the padding is added depends on the library"
+_EMPTY = "TensorFlow 2 gives an empty result the shape of the input"
+_UNUSED = "outputs that are not used have other shapes in TensorFlow 2"
+_ORDER = "indices out of order, which TensorFlow takes as they come"
+_CRASH = "TensorFlow crashes"
+EXEMPT: dict[str, str] = {
+    "AvgPool3DGrad": _UNCHECKED,
+    "AvgPoolGrad": _UNCHECKED,
+    "BlockLSTM": _CRASH,
+    "BlockLSTMGrad": _UNCHECKED,
+    "BlockLSTMGradV2": _CRASH,
+    "BlockLSTMV2": "TensorFlow leaves what is after the last step as it was in memory",
+    "CTCBeamSearchDecoder": "beams in which NaN is compared",
+    "ComplexAbs": "TensorFlow refuses other output dtypes at the first run only",
+    "Conv2D": _EMPTY,
+    "Conv2DBackpropInput": _UNCHECKED,
+    "Conv3D": _EMPTY,
+    "Conv3DBackpropInputV2": _UNCHECKED,
+    "CropAndResizeGradBoxes": _CRASH,
+    "DepthwiseConv2dNativeBackpropFilter": _UNCHECKED,
+    "DepthwiseConv2dNativeBackpropInput": _UNCHECKED,
+    "EditDistance": _ORDER,
+    "Empty": "its values are not defined",
+    "FakeQuantWithMinMaxArgs": "TensorFlow 2 multiplies by the inverse of the step: halves round elsewhere",
+    "FractionalMaxPoolGrad": _CRASH,
+    "FusedBatchNormGrad": _UNUSED,
+    "FusedBatchNormGradV2": _UNUSED,
+    "FusedBatchNormGradV3": _UNUSED,
+    "FusedBatchNormV3": _UNUSED,
+    "InvGrad": _UNCHECKED,
+    "LSTMBlockCellGrad": _UNCHECKED,
+    "MaxPool3DGradGrad": "TensorFlow 2 refuses empty ones",
+    "MaxPoolGradGrad": _UNCHECKED,
+    "MaxPoolGradGradV2": _UNCHECKED,
+    "MaxPoolGradWithArgmax": _CRASH,
+    "QuantizeV2": "TensorFlow 2 nudges the range in another way",
+    "RaggedTensorToTensor": _UNCHECKED,
+    "SparseAddGrad": _ORDER,
+    "SparseReduceMax": _UNCHECKED,
+    "SparseReduceMaxSparse": _UNCHECKED,
+    "SparseReduceSum": _UNCHECKED,
+    "SparseReduceSumSparse": _UNCHECKED,
+    "SparseSoftmax": _ORDER,
+    "SparseSparseMaximum": _ORDER,
+    "SparseSparseMinimum": _ORDER,
+    "SplitV": "TensorFlow 2 does not look at the sizes of a split in one part",
+    "StringFormat": "TensorFlow 2 writes nothing for no bools",
+    "StringNGrams": "TensorFlow 2 wants splits that end with the data",
+}
+FINITE = {
+    "AvgPool3D": "TensorFlow 2 has two kernels, which begin at different elements",
+    "BatchMatMul": "complex infinities",
+    "BatchMatMulV2": "complex infinities",
+    "DepthwiseConv2dNative": _PADDING,
+    "FractionalMaxPool": "which of NaN and a number is the larger one depends on their order",
+    "LRNGrad": "an overflow in one of two orders",
+    "MatMul": "complex infinities",
+    "MaxPool3D": "the largest of nothing but infinities",
+    "SparseMatMul": "zeros times infinity are left out",
+}
+TOLERANCE = {"float16": 4e-3, "bfloat16": 2e-2, "float32": 2e-5, "complex64": 2e-5}
+MISSING = (
+    "not in list of allowed",
+    "duplicate dimension",
+    "No OpKernel",
+    "no OpKernel",
+    "Could not find",
+    "not registered",
+    "Unimplemented",
+    "not implemented",
+)
+
+
+def usable(case: Case) -> bool:
+    """Whether a row can be varied: its inputs are plain arrays and TensorFlow's values count."""
+    plain = all(not isinstance(item, (Var, Quantized)) for item in op_runs.flatten(case.inputs))
+    return plain and case.oracle is True
+
+
+def rows() -> dict[str, list[Case]]:
+    """The usable rows by op."""
+    found: dict[str, list[Case]] = {}
+    for _, case in op_cases.all_cases():
+        if usable(case):
+            found.setdefault(case.op, []).append(case)
+    return found
+
+
+def _dtyped(value: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    if value.dtype.kind not in KINDS and value.dtype.name != "bfloat16":
+        return value
+    if dtype.kind == "u":
+        value = np.abs(np.real(value).astype(np.float64)) if value.dtype.kind != "b" else value
+    if value.dtype.kind == "c" and dtype.kind != "c":
+        value = value.real
+    with np.errstate(all="ignore"):
+        return np.asarray(value).astype(dtype)
+
+
+def _change_dtypes(rng: np.random.Generator, case: Case) -> Case:
+    """Another dtype for one of the type attributes."""
+    op = op_runs.definition(case)
+    keys = sorted({arg.type_attr for arg in op.inputs if arg.type_attr})
+    if not keys:
+        return case
+    key = keys[rng.integers(len(keys))]
+    allowed = [dtype for dtype in op.attrs[key].allowed or () if np.dtype(dtype.as_numpy_dtype).kind in KINDS]
+    if key in case.attrs or not allowed:
+        return case
+    dtype = np.dtype(allowed[rng.integers(len(allowed))].as_numpy_dtype)
+    inputs = [
+        ([_dtyped(item, dtype) for item in value] if isinstance(value, list) else _dtyped(value, dtype))
+        if arg.type_attr == key
+        else value
+        for arg, value in zip(op.inputs, case.inputs, strict=True)
+    ]
+    return dataclasses.replace(case, inputs=tuple(inputs))
+
+
+def _resized(value: np.ndarray, axis: int, size: int) -> np.ndarray:
+    if not value.shape[axis]:
+        return value
+    return np.take(value, np.arange(size) % value.shape[axis], axis)
+
+
+def _change_sizes(rng: np.random.Generator, case: Case) -> Case:
+    """Another size of one axis, in one input or in all that have it there."""
+    flat = [item for item in op_runs.flatten(case.inputs) if isinstance(item, np.ndarray) and item.ndim]
+    if not flat:
+        return case
+    chosen = flat[rng.integers(len(flat))]
+    axis = int(rng.integers(chosen.ndim))
+    old, size = chosen.shape[axis], int(rng.choice([0, 1, 2, 5]))
+    alone = rng.random() < 0.3
+
+    def changed(item: Any) -> Any:
+        if isinstance(item, list):
+            return [changed(each) for each in item]
+        if item is chosen or (not alone and item.ndim > axis and item.shape[axis] == old):
+            return _resized(item, axis, size)
+        return item
+
+    return dataclasses.replace(case, inputs=tuple(changed(item) for item in case.inputs))
+
+
+def _change_values(rng: np.random.Generator, case: Case) -> Case:
+    """Special numbers in some of the inputs: extremes in data, small numbers in what are sizes and places."""
+
+    def changed(item: Any, is_data: bool) -> Any:
+        if isinstance(item, list):
+            return [changed(each, is_data) for each in item]
+        if not item.size or rng.random() < 0.5:
+            return item
+        if item.dtype.kind == "f":
+            special: Any = [np.nan, np.inf, -np.inf, 0.0, -0.0, np.finfo(item.dtype).max, 1.0, 0.5, -1.5]
+        elif item.dtype.kind in "iu":
+            info = np.iinfo(item.dtype)
+            special = [0, 1, *([info.min, info.max] if is_data else [2, 3]), *([-1] if info.min else [])]
+        else:
+            return item
+        places = rng.random(item.shape) < 0.3
+        return np.where(places, rng.choice(np.array(special, item.dtype), item.shape), item)
+
+    op = op_runs.definition(case)
+    inputs = []
+    for arg, value in zip(op.inputs, case.inputs, strict=True):
+        allowed = op.attrs[arg.type_attr].allowed if arg.type_attr else None
+        is_data = bool(allowed) and any(dtype.is_floating for dtype in allowed)
+        inputs.append(changed(value, is_data))
+    return dataclasses.replace(case, inputs=tuple(inputs))
+
+
+def _change_attrs(rng: np.random.Generator, case: Case) -> Case:
+    """Another value of an attribute that is a bool, one of a few strings, or a small integer."""
+    op = op_runs.definition(case)
+    free = [attr for attr in op.attrs.values() if attr.name not in op.inferred_attrs]
+    free = [attr for attr in free if attr.kind in ("bool", "int") or (attr.kind == "string" and attr.allowed)]
+    if not free:
+        return case
+    attr = free[rng.integers(len(free))]
+    if attr.kind == "bool":
+        value: Any = bool(rng.integers(2))
+    elif attr.kind == "int":
+        value = int(rng.integers(-1, 4))
+    else:
+        value = attr.allowed[rng.integers(len(attr.allowed))]
+        value = value.decode() if isinstance(value, bytes) else value
+    return dataclasses.replace(case, attrs=case.attrs | {attr.name: value})
+
+
+CHANGES = (_change_dtypes, _change_sizes, _change_values, _change_attrs)
+
+
+def draws(op: str, cases: list[Case], count: int) -> Iterator[Case]:
+    """Changed rows, the same ones each time."""
+    for number in range(count):
+        rng = np.random.default_rng([zlib.crc32(op.encode()), number])
+        case = cases[rng.integers(len(cases))]
+        for change in rng.permutation(len(CHANGES))[: rng.integers(1, 4)]:
+            if CHANGES[change] is not _change_values or op not in FINITE:
+                case = CHANGES[change](rng, case)
+        yield case
+
+
+def outcome(api: Any, case: Case) -> list[np.ndarray] | Exception:
+    """The values, or the error."""
+    try:
+        with np.errstate(all="ignore"):
+            return [np.asarray(value) for value in op_runs.run(api, case)[1]]
+    except Exception as error:
+        return error
+
+
+def disagreement(case: Case, tensorflow: Any) -> str:
+    """How the two systems differ, or ""."""
+    theirs = outcome(tensorflow, case)
+    if isinstance(theirs, Exception) and any(word in str(theirs) for word in MISSING):
+        return ""  # TensorFlow has no kernel for these dtypes
+    ours = outcome(graphcore, case)
+    if isinstance(ours, Exception):
+        if not isinstance(ours, (graphcore.errors.OpError, ValueError, TypeError)):
+            return f"we crash: {type(ours).__name__}: {ours}"
+        if isinstance(theirs, Exception):
+            return ""
+        return f"we refuse it: {str(ours).splitlines()[0]}"
+    if isinstance(theirs, Exception):
+        return f"TensorFlow refuses it: {type(theirs).__name__}: {_message(theirs)}"
+    for index, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+        if a.dtype != b.dtype or a.shape != b.shape:
+            return f"output {index}: {a.dtype}{list(a.shape)}, TensorFlow {b.dtype}{list(b.shape)}"
+        if a.dtype == object or a.dtype.kind in "SU":
+            if op_cases.text(a).tolist() != op_cases.text(b).tolist():
+                return f"output {index}: other strings"
+        elif not _close(a, b, case):
+            with np.errstate(all="ignore"):
+                where = np.argmax(~np.isclose(_wide(a), _wide(b), equal_nan=True).reshape(-1))
+            return f"output {index}: {a.reshape(-1)[where]!r}, TensorFlow {b.reshape(-1)[where]!r} at {where}"
+    return ""
+
+
+def _message(error: Exception) -> str:
+    """What TensorFlow's error says, without where."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    noise = ("Graph execution error", "Detected at node", "File ", "Node: ", "[[", "Original stack")
+    return next((line for line in lines if line and not line.startswith(noise)), "")[:200]
+
+
+def _wide(value: np.ndarray) -> np.ndarray:
+    return value.astype(np.complex128 if value.dtype.kind == "c" else np.float64)
+
+
+def _close(a: np.ndarray, b: np.ndarray, case: Case) -> bool:
+    if a.dtype.kind in "iub":
+        return bool(np.array_equal(a, b))
+    rtol = max(TOLERANCE.get(a.dtype.name, 1e-9), case.rtol)
+    with np.errstate(all="ignore"):
+        return bool(np.allclose(_wide(a), _wide(b), rtol, max(case.atol, rtol * 0.1), equal_nan=True))
+
+
+def shown(case: Case) -> str:
+    """A draw as the call it stands for."""
+    inputs = ", ".join(
+        f"[{', '.join(map(_array, item))}]" if isinstance(item, list) else _array(item)
+        for item in case.inputs
+    )
+    attrs = "".join(f", {key}={value!r}" for key, value in case.attrs.items())
+    return f"{case.op}({inputs}{attrs})"
+
+
+def _array(value: np.ndarray) -> str:
+    body = np.array2string(value, threshold=12, separator=",").replace("\n", "")
+    return f"{value.dtype}{list(value.shape)} {body}"
+
+
+def main(arguments: list[str]) -> None:
+    """Runs the draws; prints each that disagrees."""
+    import tensorflow.compat.v1 as tensorflow
+
+    count = int(arguments[arguments.index("--draws") + 1]) if "--draws" in arguments else 20
+    names = [each for each in arguments if not each.startswith("--") and not each.isdigit()]
+    total = 0
+    for op, cases in rows().items():
+        if op not in names if names else op in EXEMPT:
+            continue
+        child = os.fork()  # TensorFlow crashes at some draws
+        if not child:
+            for number, case in enumerate(draws(op, cases, count)):
+                difference = disagreement(case, tensorflow)
+                if difference:
+                    print(f"{op} {number}: {difference}\n    {shown(case)}", flush=True)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if status:
+            print(f"{op}: TensorFlow crashed", flush=True)
+        total += 1
+    print(f"{count} draws for each of {total} ops")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
