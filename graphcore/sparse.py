@@ -17,6 +17,7 @@ from .default import control_dependencies, name_scope
 from .dtypes import as_dtype, bool_, float32, int32, int64, string
 from .errors import InvalidTypeError, InvalidValueError
 from .op import raw_ops
+from .ops.accumulator import SparseConditionalAccumulator
 from .ops.array_create import placeholder as dense_placeholder
 from .ops.control_flow import tf_assert
 from .ops.segment import (
@@ -238,7 +239,9 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
 def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     """`tf.sparse.reorder`: the same values in row-major order."""
     sp_input = _sparse(sp_input)
-    indices, values = raw_ops.SparseReorder(sp_input.indices, sp_input.values, sp_input.dense_shape, name=name)
+    indices, values = raw_ops.SparseReorder(
+        sp_input.indices, sp_input.values, sp_input.dense_shape, name=name
+    )
     return SparseTensor(indices, values, raw_ops.Identity(sp_input.dense_shape))
 
 
@@ -516,6 +519,7 @@ def deserialize_many_sparse(
 
 
 __all__ = [
+    "SparseConditionalAccumulator",
     "SparseTensor", "add", "concat", "expand_dims", "eye", "fill_empty_rows", "from_dense", "matmul",
     "maximum", "merge", "minimum", "placeholder", "reduce_max", "reduce_max_sparse", "reduce_sum",
     "reduce_sum_sparse", "reorder", "reset_shape", "reshape", "retain", "segment_mean", "segment_sqrt_n",

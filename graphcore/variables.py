@@ -36,6 +36,7 @@ __all__ = [
     "assign",
     "assign_add",
     "assign_sub",
+    "count_up_to",
     "disable_resource_variables",
     "enable_resource_variables",
     "global_variables",
@@ -203,3 +204,10 @@ def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str 
         if isinstance(ref, ResourceVariable)
         else raw_ops.AssignSub(ref, value, use_locking=bool(use_locking), name=name)
     )
+
+
+def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:
+    """`tf.count_up_to`: adds 1 to a scalar variable and gives the old value, until it reaches `limit`."""
+    if isinstance(ref, ResourceVariable):
+        return raw_ops.ResourceCountUpTo(ref.handle, limit=limit, T=ref.dtype, name=name)
+    return raw_ops.CountUpTo(ref, limit=limit, name=name)

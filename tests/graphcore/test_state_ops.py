@@ -175,3 +175,13 @@ def test_sessions_keep_tensors(session) -> None:
 def test_abort_ends_the_run(session) -> None:
     with pytest.raises(tf.errors.AbortedError, match="enough"):
         session.run(tf.raw_ops.Abort(error_msg="enough"))
+
+
+@KINDS
+def test_counts(session, use_resource: bool) -> None:
+    counter = tf.Variable(np.int64(0), use_resource=use_resource)
+    session.run(counter.initializer)
+    count = tf.count_up_to(counter, 2)
+    assert [session.run(count) for _ in range(2)] == [0, 1]
+    with pytest.raises(tf.errors.OutOfRangeError, match="Reached limit of 2"):
+        session.run(count)
