@@ -244,6 +244,7 @@ _FLAGS = {
     "elementwise",
     "no_grad",
     "stateful",
+    "text",
     "undefined_grad",
 }
 

@@ -34,6 +34,8 @@ class Op:
         undefined_grad: Why TensorFlow defines none, or None; asking for it is an error, as there.
         elementwise: Whether the kernel is element-wise and takes `out=`, so that a dead input's
             buffer can be reused.
+
+    What the op computes is its docstring: `text`, or that of the kernel.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Op:
         allows_uninitialized_input: bool = False,
         no_grad: str | None = None,
         undefined_grad: str | None = None,
+        text: str = "",
     ) -> None:
         self.name = name
         self.kernel = kernel
@@ -71,8 +74,14 @@ class Op:
             "aggregate": aggregate,
             "allows_uninitialized_input": allows_uninitialized_input,
         }
-        self.__doc__ = kernel.__doc__
+        # A ufunc's own docstring is NumPy's, of many pages.
+        self.__doc__ = text or (None if hasattr(kernel, "nin") else kernel.__doc__)
         self.__name__ = name
+
+    @property
+    def summary(self) -> str:
+        """What the op computes, in one line."""
+        return " ".join((self.__doc__ or "").split("\n\n")[0].split())
 
     @cached_property
     def definition(self) -> OpDef:

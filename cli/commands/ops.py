@@ -53,7 +53,7 @@ def command(model: str | None, named: str | None, as_json: bool) -> None:
         _show_one(exact[0])
     else:
         rows = [
-            (op.name, "yes" if op.grad_fn is not None else "no", _summary(op), _dtypes_in_short(op))
+            (op.name, "yes" if op.grad_fn is not None else "no", op.summary, _dtypes_in_short(op))
             for op in table
         ]
         render.table(f"{len(rows)} ops", ["op", "gradient", "what", "dtypes"], rows)
@@ -160,12 +160,6 @@ def _plain(value: Any) -> Any:
     )
 
 
-def _summary(op: Op) -> str:
-    return (
-        " ".join((op.kernel.__doc__ or "").split("\n\n")[0].split()) if not hasattr(op.kernel, "nin") else ""
-    )
-
-
 def _as_dict(op: Op) -> dict[str, Any]:
     args = {
         side: [{"name": arg.name, "type": _type(arg)} for arg in found]
@@ -179,7 +173,7 @@ def _as_dict(op: Op) -> dict[str, Any]:
         "gradient": op.grad_fn is not None,
         "why_none": None if op.grad_fn is not None else op.no_grad or op.undefined_grad,
         "stateful": op.definition.stateful,
-        "summary": _summary(op),
+        "summary": op.summary,
     }
 
 
@@ -187,7 +181,7 @@ def _show_one(op: Op) -> None:
     render.facts(
         [
             ("op", op.name),
-            ("what", _summary(op)),
+            ("what", op.summary),
             ("inputs -> outputs", _signature(op)),
             ("dtypes", _dtypes_in_short(op)),
             ("gradient", _gradient(op)),

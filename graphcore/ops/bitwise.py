@@ -22,17 +22,27 @@ def _count(y: Any) -> Any:
 
 
 def _left_shift(x: Any, y: Any, out: Any = None) -> Any:
-    """Bits shifted left by y places; y is moved into the range from 0 to the width less 1."""
     return np.left_shift(x, _count(y), out=out)
 
 
 def _right_shift(x: Any, y: Any, out: Any = None) -> Any:
-    """Bits shifted right by y places, the sign kept; y is moved into the range from 0 to the width less 1."""
     return np.right_shift(x, _count(y), out=out)
 
 
-left_shift = binary("LeftShift", _left_shift, INTEGER, _NO_GRAD)
-right_shift = binary("RightShift", _right_shift, INTEGER, _NO_GRAD)
+left_shift = binary(
+    "LeftShift",
+    "Bits shifted left by y places; y is moved into the range from 0 to the width less 1.",
+    _left_shift,
+    INTEGER,
+    _NO_GRAD,
+)
+right_shift = binary(
+    "RightShift",
+    "Bits shifted right by y places, the sign kept; y is moved into the range as of LeftShift.",
+    _right_shift,
+    INTEGER,
+    _NO_GRAD,
+)
 
 
 @op("PopulationCount", "x: T -> y: uint8", T=INTEGER, no_grad=_NO_GRAD)

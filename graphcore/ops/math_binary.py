@@ -53,11 +53,14 @@ _NO_NAN = (float16, float32, float64, complex64, complex128)
 _NO_BOOL = "booleans have no derivative"
 
 
-def binary(name: str, kernel: Kernel, types: Any, grad: Any, result: str = "T", **flags: Any) -> GraphOp:
+def binary(
+    name: str, text: str, kernel: Kernel, types: Any, grad: Any, result: str = "T", **flags: Any
+) -> GraphOp:
     """Declares an element-wise op of two arguments.
 
     Args:
         name: The op type.
+        text: What it computes.
         kernel: A ufunc, or a function with `out=`.
         types: The dtypes it takes.
         grad: From (operation, output gradient) to the pair of unsummed gradients, or text: why there
@@ -73,6 +76,7 @@ def binary(name: str, kernel: Kernel, types: Any, grad: Any, result: str = "T", 
         f"x: {kind}, y: {kind} -> z: {result}",
         elementwise=result == "T",
         no_grad=reason,
+        text=text,
         **options,
         **flags,
     )(kernel)
@@ -246,36 +250,82 @@ def _xdivy_grad(node: Any, dz: Any) -> Any:
     return dz * raw_ops.Xdivy(not_zero, y), dz * raw_ops.Xdivy(-x, raw_ops.Square(y))
 
 
-add = binary("Add", _add, (*_PLAIN, string), _add_grad)
-add_v2 = binary("AddV2", np.add, _PLAIN, _add_grad, commutative=True, aggregate=True)
-sub = binary("Sub", np.subtract, (*_PLAIN, uint16), lambda node, dz: (dz, -dz))
-mul = binary("Mul", np.multiply, (*_PLAIN, uint16), _mul_grad, commutative=True)
-div = binary("Div", _divide, (*_PLAIN, uint16), _div_grad("Div"))
-real_div = binary("RealDiv", _divide, (*_PLAIN, uint16), _div_grad("RealDiv"))
-truncate_div = binary("TruncateDiv", _truncate_div, (*_PLAIN, uint16), lambda node, dz: (None, None))
-floor_div = binary("FloorDiv", _floor_div, (*_PLAIN, uint16), lambda node, dz: (None, None))
-floor_mod = binary("FloorMod", _floor_mod, _MODULO, _floor_mod_grad)
-truncate_mod = binary("TruncateMod", _truncate_mod, _MODULO, None, undefined_grad="TensorFlow has none")
-mod = binary("Mod", _truncate_mod, _MODULO, None, undefined_grad="TensorFlow has none")
-pow_ = binary("Pow", _pow, SIGNED, _pow_grad)
-maximum = binary("Maximum", _maximum, (*FLOATING, int32, int64), _selecting_grad("GreaterEqual"))
-minimum = binary("Minimum", _minimum, (*FLOATING, int32, int64), _selecting_grad("LessEqual"))
+add = binary("Add", "x + y; strings are joined.", _add, (*_PLAIN, string), _add_grad)
+add_v2 = binary("AddV2", "x + y.", np.add, _PLAIN, _add_grad, commutative=True, aggregate=True)
+sub = binary("Sub", "x - y.", np.subtract, (*_PLAIN, uint16), lambda node, dz: (dz, -dz))
+mul = binary("Mul", "x * y.", np.multiply, (*_PLAIN, uint16), _mul_grad, commutative=True)
+div = binary("Div", "x / y; of integers rounded towards 0.", _divide, (*_PLAIN, uint16), _div_grad("Div"))
+real_div = binary(
+    "RealDiv", "x / y; of integers rounded towards 0.", _divide, (*_PLAIN, uint16), _div_grad("RealDiv")
+)
+truncate_div = binary(
+    "TruncateDiv", "x / y rounded towards 0.", _truncate_div, (*_PLAIN, uint16), lambda node, dz: (None, None)
+)
+floor_div = binary(
+    "FloorDiv", "x / y rounded down.", _floor_div, (*_PLAIN, uint16), lambda node, dz: (None, None)
+)
+floor_mod = binary(
+    "FloorMod", "What FloorDiv leaves over; it has the sign of y.", _floor_mod, _MODULO, _floor_mod_grad
+)
+truncate_mod = binary(
+    "TruncateMod",
+    "What TruncateDiv leaves over; it has the sign of x.",
+    _truncate_mod,
+    _MODULO,
+    None,
+    undefined_grad="TensorFlow has none",
+)
+mod = binary(
+    "Mod",
+    "What TruncateDiv leaves over; it has the sign of x.",
+    _truncate_mod,
+    _MODULO,
+    None,
+    undefined_grad="TensorFlow has none",
+)
+pow_ = binary("Pow", "x to the power y.", _pow, SIGNED, _pow_grad)
+maximum = binary(
+    "Maximum", "The larger of x and y.", _maximum, (*FLOATING, int32, int64), _selecting_grad("GreaterEqual")
+)
+minimum = binary(
+    "Minimum", "The smaller of x and y.", _minimum, (*FLOATING, int32, int64), _selecting_grad("LessEqual")
+)
 squared_difference = binary(
-    "SquaredDifference", _squared_difference, SIGNED, _squared_difference_grad, commutative=True
+    "SquaredDifference",
+    "(x - y)^2, or |x - y|^2 of complex numbers.",
+    _squared_difference,
+    SIGNED,
+    _squared_difference_grad,
+    commutative=True,
 )
 mul_no_nan = binary(
     "MulNoNan",
+    "x * y, and 0 where y is 0, whatever x is.",
     _masked(np.multiply, lambda x, y: np.equal(y, 0)),
     _NO_NAN,
     lambda node, dz: _mul_no_nan_grad(node, dz),
 )
 div_no_nan = binary(
-    "DivNoNan", _masked(np.divide, lambda x, y: np.equal(y, 0)), _NO_NAN, _div_grad("DivNoNan")
+    "DivNoNan",
+    "x / y, and 0 where y is 0.",
+    _masked(np.divide, lambda x, y: np.equal(y, 0)),
+    _NO_NAN,
+    _div_grad("DivNoNan"),
 )
 xlogy = binary(
-    "Xlogy", _masked(lambda x, y: x * np.log(y), lambda x, y: np.equal(x, 0)), _NO_NAN, _xlogy_grad
+    "Xlogy",
+    "x * log(y), and 0 where x is 0.",
+    _masked(lambda x, y: x * np.log(y), lambda x, y: np.equal(x, 0)),
+    _NO_NAN,
+    _xlogy_grad,
 )
-xdivy = binary("Xdivy", _masked(np.divide, lambda x, y: np.equal(x, 0)), _NO_NAN, _xdivy_grad)
+xdivy = binary(
+    "Xdivy",
+    "x / y, and 0 where x is 0.",
+    _masked(np.divide, lambda x, y: np.equal(x, 0)),
+    _NO_NAN,
+    _xdivy_grad,
+)
 
 
 def _mul_no_nan_grad(node: Any, dz: Any) -> Any:
@@ -289,7 +339,13 @@ def _atan2_grad(node: Any, dz: Any) -> Any:
     return rules.unbroadcast(y, x, x * inverse, -y * inverse)
 
 
-atan2 = op("Atan2", "y: T, x: T -> z: T", T=FLOATING, elementwise=True)(np.arctan2)
+atan2 = op(
+    "Atan2",
+    "y: T, x: T -> z: T",
+    T=FLOATING,
+    elementwise=True,
+    text="The angle in radians of the point (x, y), in all four quadrants.",
+)(np.arctan2)
 atan2.shape(rules.broadcast_inputs)
 atan2.grad(_atan2_grad)
 
@@ -310,10 +366,10 @@ def _(node: Any, dz: Any) -> Any:
     return rules.unbroadcast(x1, x2, dz, dz * _zeros(x2))
 
 
-less = binary("Less", np.less, REAL, _NO_BOOL, "bool")
-less_equal = binary("LessEqual", np.less_equal, REAL, _NO_BOOL, "bool")
-greater = binary("Greater", np.greater, REAL, _NO_BOOL, "bool")
-greater_equal = binary("GreaterEqual", np.greater_equal, REAL, _NO_BOOL, "bool")
+less = binary("Less", "Whether x < y.", np.less, REAL, _NO_BOOL, "bool")
+less_equal = binary("LessEqual", "Whether x <= y.", np.less_equal, REAL, _NO_BOOL, "bool")
+greater = binary("Greater", "Whether x > y.", np.greater, REAL, _NO_BOOL, "bool")
+greater_equal = binary("GreaterEqual", "Whether x >= y.", np.greater_equal, REAL, _NO_BOOL, "bool")
 
 
 def _compare(ufunc: Kernel) -> Kernel:
@@ -325,13 +381,48 @@ def _compare(ufunc: Kernel) -> Kernel:
     return kernel
 
 
-equal = binary("Equal", _compare(np.equal), _EQUALITY, _NO_BOOL, "bool", commutative=True)
-not_equal = binary("NotEqual", _compare(np.not_equal), _EQUALITY, _NO_BOOL, "bool", commutative=True)
-logical_and = binary("LogicalAnd", np.logical_and, (), _NO_BOOL, "bool", commutative=True)
-logical_or = binary("LogicalOr", np.logical_or, (), _NO_BOOL, "bool", commutative=True)
-bitwise_and = binary("BitwiseAnd", np.bitwise_and, INTEGER, "integers have no derivative", commutative=True)
-bitwise_or = binary("BitwiseOr", np.bitwise_or, INTEGER, "integers have no derivative", commutative=True)
-bitwise_xor = binary("BitwiseXor", np.bitwise_xor, INTEGER, "integers have no derivative", commutative=True)
+equal = binary(
+    "Equal", "Whether x and y are equal.", _compare(np.equal), _EQUALITY, _NO_BOOL, "bool", commutative=True
+)
+not_equal = binary(
+    "NotEqual",
+    "Whether x and y differ.",
+    _compare(np.not_equal),
+    _EQUALITY,
+    _NO_BOOL,
+    "bool",
+    commutative=True,
+)
+logical_and = binary(
+    "LogicalAnd", "Whether x and y are true.", np.logical_and, (), _NO_BOOL, "bool", commutative=True
+)
+logical_or = binary(
+    "LogicalOr", "Whether x or y is true.", np.logical_or, (), _NO_BOOL, "bool", commutative=True
+)
+bitwise_and = binary(
+    "BitwiseAnd",
+    "The bits that x and y both have.",
+    np.bitwise_and,
+    INTEGER,
+    "integers have no derivative",
+    commutative=True,
+)
+bitwise_or = binary(
+    "BitwiseOr",
+    "The bits that x or y has.",
+    np.bitwise_or,
+    INTEGER,
+    "integers have no derivative",
+    commutative=True,
+)
+bitwise_xor = binary(
+    "BitwiseXor",
+    "The bits that one of x and y has.",
+    np.bitwise_xor,
+    INTEGER,
+    "integers have no derivative",
+    commutative=True,
+)
 
 
 @op(

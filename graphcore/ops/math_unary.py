@@ -33,11 +33,14 @@ from . import rules
 Kernel = Callable[..., Any]
 
 
-def unary(name: str, kernel: Kernel, types: Any, grad: Any, signature: str = "x: T -> y: T") -> GraphOp:
+def unary(
+    name: str, text: str, kernel: Kernel, types: Any, grad: Any, signature: str = "x: T -> y: T"
+) -> GraphOp:
     """Declares an element-wise op of one argument.
 
     Args:
         name: The op type.
+        text: What it computes.
         kernel: A ufunc, or a function with `out=`.
         types: The dtypes it takes.
         grad: From (operation, output gradient) to the input's gradient, or text: why there is none.
@@ -45,16 +48,18 @@ def unary(name: str, kernel: Kernel, types: Any, grad: Any, signature: str = "x:
     """
     options = {"T": types} if "T" in signature else {}
     reason = grad if isinstance(grad, str) else None
-    declared = op(name, signature, elementwise="bool" not in signature, no_grad=reason, **options)(kernel)
+    declared = op(name, signature, elementwise="bool" not in signature, no_grad=reason, text=text, **options)(
+        kernel
+    )
     declared.shape(rules.unchanged)
     if not isinstance(grad, str):
         declared.grad(grad)
     return declared
 
 
-def grad_of(name: str, kernel: Kernel, grad: Any) -> GraphOp:
+def grad_of(name: str, text: str, kernel: Kernel, grad: Any) -> GraphOp:
     """Declares a helper `(y, dy) -> dx` that TensorFlow has for some gradients."""
-    declared = op(name, "y: T, dy: T -> z: T", T=FLOATING_OR_COMPLEX)(kernel)
+    declared = op(name, "y: T, dy: T -> z: T", T=FLOATING_OR_COMPLEX, text=text)(kernel)
     declared.shape(rules.merge_inputs)
     declared.grad(grad)
     return declared
@@ -98,62 +103,133 @@ def _sign(x: Any, out: Any = None) -> Any:
 
 abs_ = unary(
     "Abs",
+    "The absolute value.",
     np.absolute,
     (*FLOATING, int32, int64),
     lambda node, dy: dy * raw_ops.Sign(_x(node)),
 )
-neg = unary("Neg", np.negative, SIGNED, lambda node, dy: -dy)
-sign = unary("Sign", _sign, SIGNED, lambda node, dy: raw_ops.ZerosLike(_x(node)))
-square = unary("Square", np.square, SIGNED, lambda node, dy: _times(node, dy, _const(2, _x(node)) * _x(node)))
-sqrt = unary("Sqrt", np.sqrt, FLOATING_OR_COMPLEX, lambda node, dy: raw_ops.SqrtGrad(node.outputs[0], dy))
-rsqrt = unary("Rsqrt", _rsqrt, FLOATING_OR_COMPLEX, lambda node, dy: raw_ops.RsqrtGrad(node.outputs[0], dy))
-exp = unary("Exp", np.exp, FLOATING_OR_COMPLEX, lambda node, dy: _times(node, dy, node.outputs[0]))
+neg = unary("Neg", "The number with the other sign.", np.negative, SIGNED, lambda node, dy: -dy)
+sign = unary(
+    "Sign",
+    "The sign: -1, 0 or 1, or of complex numbers x / |x|.",
+    _sign,
+    SIGNED,
+    lambda node, dy: raw_ops.ZerosLike(_x(node)),
+)
+square = unary(
+    "Square",
+    "The square.",
+    np.square,
+    SIGNED,
+    lambda node, dy: _times(node, dy, _const(2, _x(node)) * _x(node)),
+)
+sqrt = unary(
+    "Sqrt",
+    "The square root.",
+    np.sqrt,
+    FLOATING_OR_COMPLEX,
+    lambda node, dy: raw_ops.SqrtGrad(node.outputs[0], dy),
+)
+rsqrt = unary(
+    "Rsqrt",
+    "1 over the square root.",
+    _rsqrt,
+    FLOATING_OR_COMPLEX,
+    lambda node, dy: raw_ops.RsqrtGrad(node.outputs[0], dy),
+)
+exp = unary(
+    "Exp",
+    "e to the power x.",
+    np.exp,
+    FLOATING_OR_COMPLEX,
+    lambda node, dy: _times(node, dy, node.outputs[0]),
+)
 expm1 = unary(
-    "Expm1", np.expm1, FLOATING_OR_COMPLEX, lambda node, dy: _times(node, dy, raw_ops.Exp(_x(node)))
+    "Expm1",
+    "exp(x) - 1, exact for small x.",
+    np.expm1,
+    FLOATING_OR_COMPLEX,
+    lambda node, dy: _times(node, dy, raw_ops.Exp(_x(node))),
 )
 log = unary(
-    "Log", np.log, FLOATING_OR_COMPLEX, lambda node, dy: _times(node, dy, raw_ops.Reciprocal(_x(node)))
+    "Log",
+    "The natural logarithm.",
+    np.log,
+    FLOATING_OR_COMPLEX,
+    lambda node, dy: _times(node, dy, raw_ops.Reciprocal(_x(node))),
 )
 log1p = unary(
     "Log1p",
+    "log(1 + x), exact for small x.",
     np.log1p,
     FLOATING_OR_COMPLEX,
     lambda node, dy: _times(node, dy, raw_ops.Reciprocal(_const(1, _x(node)) + _x(node))),
 )
-sin = unary("Sin", np.sin, FLOATING_OR_COMPLEX, lambda node, dy: _times(node, dy, raw_ops.Cos(_x(node))))
-cos = unary("Cos", np.cos, FLOATING_OR_COMPLEX, lambda node, dy: -_times(node, dy, raw_ops.Sin(_x(node))))
+sin = unary(
+    "Sin",
+    "The sine of an angle in radians.",
+    np.sin,
+    FLOATING_OR_COMPLEX,
+    lambda node, dy: _times(node, dy, raw_ops.Cos(_x(node))),
+)
+cos = unary(
+    "Cos",
+    "The cosine of an angle in radians.",
+    np.cos,
+    FLOATING_OR_COMPLEX,
+    lambda node, dy: -_times(node, dy, raw_ops.Sin(_x(node))),
+)
 tanh = unary(
     "Tanh",
+    "The hyperbolic tangent.",
     np.tanh,
     FLOATING_OR_COMPLEX,
     lambda node, dy: raw_ops.TanhGrad(rules.conjugate(node.outputs[0]), dy),
 )
 sigmoid = unary(
     "Sigmoid",
+    "1 / (1 + exp(-x)).",
     _sigmoid,
     FLOATING_OR_COMPLEX,
     lambda node, dy: raw_ops.SigmoidGrad(rules.conjugate(node.outputs[0]), dy),
 )
 reciprocal = unary(
-    "Reciprocal", _reciprocal, SIGNED, lambda node, dy: raw_ops.ReciprocalGrad(node.outputs[0], dy)
+    "Reciprocal", "1 / x.", _reciprocal, SIGNED, lambda node, dy: raw_ops.ReciprocalGrad(node.outputs[0], dy)
 )
-inv = unary("Inv", _reciprocal, SIGNED, lambda node, dy: raw_ops.ReciprocalGrad(node.outputs[0], dy))
-sinh = unary("Sinh", np.sinh, FLOATING_OR_COMPLEX, lambda node, dy: _times(node, dy, raw_ops.Cosh(_x(node))))
-cosh = unary("Cosh", np.cosh, FLOATING_OR_COMPLEX, lambda node, dy: _times(node, dy, raw_ops.Sinh(_x(node))))
+inv = unary(
+    "Inv", "1 / x.", _reciprocal, SIGNED, lambda node, dy: raw_ops.ReciprocalGrad(node.outputs[0], dy)
+)
+sinh = unary(
+    "Sinh",
+    "The hyperbolic sine.",
+    np.sinh,
+    FLOATING_OR_COMPLEX,
+    lambda node, dy: _times(node, dy, raw_ops.Cosh(_x(node))),
+)
+cosh = unary(
+    "Cosh",
+    "The hyperbolic cosine.",
+    np.cosh,
+    FLOATING_OR_COMPLEX,
+    lambda node, dy: _times(node, dy, raw_ops.Sinh(_x(node))),
+)
 asinh = unary(
     "Asinh",
+    "The inverse hyperbolic sine.",
     np.arcsinh,
     FLOATING_OR_COMPLEX,
     lambda node, dy: dy / rules.conjugate(raw_ops.Cosh(node.outputs[0])),
 )
 acosh = unary(
     "Acosh",
+    "The inverse hyperbolic cosine.",
     np.arccosh,
     FLOATING_OR_COMPLEX,
     lambda node, dy: dy / rules.conjugate(raw_ops.Sinh(node.outputs[0])),
 )
 atanh = unary(
     "Atanh",
+    "The inverse hyperbolic tangent.",
     np.arctanh,
     FLOATING_OR_COMPLEX,
     lambda node, dy: _times(node, dy, raw_ops.Reciprocal(_const(1, _x(node)) - raw_ops.Square(_x(node)))),
@@ -168,35 +244,64 @@ def _root_of_one_minus_square(node: Any) -> Any:
     return raw_ops.Sqrt(_const(1, _x(node)) - raw_ops.Square(_x(node)))
 
 
-tan = unary("Tan", np.tan, SIGNED, _secant_squared)
+tan = unary("Tan", "The tangent of an angle in radians.", np.tan, SIGNED, _secant_squared)
 asin = unary(
     "Asin",
+    "The angle in radians whose sine is x.",
     np.arcsin,
     SIGNED,
     lambda node, dy: _times(node, dy, raw_ops.Reciprocal(_root_of_one_minus_square(node))),
 )
 acos = unary(
     "Acos",
+    "The angle in radians whose cosine is x.",
     np.arccos,
     SIGNED,
     lambda node, dy: -_times(node, dy, raw_ops.Reciprocal(_root_of_one_minus_square(node))),
 )
 atan = unary(
     "Atan",
+    "The angle in radians whose tangent is x.",
     np.arctan,
     SIGNED,
     lambda node, dy: _times(node, dy, raw_ops.Reciprocal(_const(1, _x(node)) + raw_ops.Square(_x(node)))),
 )
 
-floor = unary("Floor", np.floor, FLOATING, lambda node, dy: None)
-ceil = unary("Ceil", np.ceil, FLOATING, lambda node, dy: None)
-rint = unary("Rint", np.rint, FLOATING, lambda node, dy: None)
-round_ = unary("Round", np.round, SIGNED, lambda node, dy: None)
-is_nan = unary("IsNan", np.isnan, FLOATING, "booleans have no derivative", "x: T -> y: bool")
-is_inf = unary("IsInf", np.isinf, FLOATING, "booleans have no derivative", "x: T -> y: bool")
-is_finite = unary("IsFinite", np.isfinite, FLOATING, "booleans have no derivative", "x: T -> y: bool")
-logical_not = unary("LogicalNot", np.logical_not, (), "booleans have no derivative", "x: bool -> y: bool")
-invert = unary("Invert", np.invert, INTEGER, "integers have no derivative")
+floor = unary(
+    "Floor", "The largest whole number that is not above x.", np.floor, FLOATING, lambda node, dy: None
+)
+ceil = unary(
+    "Ceil", "The smallest whole number that is not below x.", np.ceil, FLOATING, lambda node, dy: None
+)
+rint = unary(
+    "Rint", "The nearest whole number, of two the even one.", np.rint, FLOATING, lambda node, dy: None
+)
+round_ = unary(
+    "Round", "The nearest whole number, of two the even one.", np.round, SIGNED, lambda node, dy: None
+)
+is_nan = unary(
+    "IsNan", "Whether x is no number.", np.isnan, FLOATING, "booleans have no derivative", "x: T -> y: bool"
+)
+is_inf = unary(
+    "IsInf", "Whether x is infinite.", np.isinf, FLOATING, "booleans have no derivative", "x: T -> y: bool"
+)
+is_finite = unary(
+    "IsFinite",
+    "Whether x is neither infinite nor no number.",
+    np.isfinite,
+    FLOATING,
+    "booleans have no derivative",
+    "x: T -> y: bool",
+)
+logical_not = unary(
+    "LogicalNot",
+    "Whether x is false.",
+    np.logical_not,
+    (),
+    "booleans have no derivative",
+    "x: bool -> y: bool",
+)
+invert = unary("Invert", "All bits of x flipped.", np.invert, INTEGER, "integers have no derivative")
 
 
 def _sqrt_grad(y: Any, dy: Any) -> Any:
@@ -237,12 +342,27 @@ def _reciprocal_grad_grad(node: Any, grad: Any) -> tuple[Any, Any]:
     return _const(-2, y) * rules.conjugate(grad) * dy * conj, raw_ops.ReciprocalGrad(conj, grad)
 
 
-grad_of("SqrtGrad", _sqrt_grad, _sqrt_grad_grad)
-grad_of("RsqrtGrad", _rsqrt_grad, _rsqrt_grad_grad)
-grad_of("TanhGrad", lambda y, dy: dy * (y.dtype.type(1) - np.square(y)), _tanh_grad_grad)
-grad_of("SigmoidGrad", lambda y, dy: dy * y * (y.dtype.type(1) - y), _sigmoid_grad_grad)
+grad_of("SqrtGrad", "The gradient of Sqrt, by its output.", _sqrt_grad, _sqrt_grad_grad)
+grad_of("RsqrtGrad", "The gradient of Rsqrt, by its output.", _rsqrt_grad, _rsqrt_grad_grad)
+grad_of(
+    "TanhGrad",
+    "The gradient of Tanh, by its output.",
+    lambda y, dy: dy * (y.dtype.type(1) - np.square(y)),
+    _tanh_grad_grad,
+)
+grad_of(
+    "SigmoidGrad",
+    "The gradient of Sigmoid, by its output.",
+    lambda y, dy: dy * y * (y.dtype.type(1) - y),
+    _sigmoid_grad_grad,
+)
 for _name in ("ReciprocalGrad", "InvGrad"):
-    grad_of(_name, lambda y, dy: -dy * np.square(np.conj(y)), _reciprocal_grad_grad)
+    grad_of(
+        _name,
+        "The gradient of 1 / x, by its output.",
+        lambda y, dy: -dy * np.square(np.conj(y)),
+        _reciprocal_grad_grad,
+    )
 
 
 # Complex numbers

@@ -24,15 +24,17 @@ _BOTH_FORMATS = "data_format: {'NHWC', 'NCHW'} = 'NHWC'"
 # Activations and their gradients: a kernel of x, and one of (gradient, x) or (gradient, activation).
 
 
-def _activation(name: str, kernel: Callable[..., Any], types: Any, grad: Any, *attrs: str) -> GraphOp:
-    declared = op(name, "features: T -> activations: T", *attrs, T=types, elementwise=True)(kernel)
+def _activation(
+    name: str, text: str, kernel: Callable[..., Any], types: Any, grad: Any, *attrs: str
+) -> GraphOp:
+    declared = op(name, "features: T -> activations: T", *attrs, T=types, elementwise=True, text=text)(kernel)
     declared.shape(rules.unchanged)
     declared.grad(grad)
     return declared
 
 
 def _activation_grad(
-    name: str, second: str, kernel: Callable[..., Any], types: Any, grad: Any, *attrs: str
+    name: str, text: str, second: str, kernel: Callable[..., Any], types: Any, grad: Any, *attrs: str
 ) -> GraphOp:
     signature = f"gradients: T, {second}: T -> backprops: T"
     declared = op(
@@ -42,6 +44,7 @@ def _activation_grad(
         T=types,
         elementwise=True,
         undefined_grad=_UNDEFINED if grad is None else None,
+        text=text,
     )(kernel)
     declared.shape(rules.merge_inputs)
     if grad is not None:
@@ -168,28 +171,47 @@ def _softsign_grad(gradients: Any, features: Any, out: Any = None) -> Any:
 _ALPHA = "alpha: float = 0.20000000298023224"  # 0.2 in float32
 _LEAKY = (FLOATING, float32)
 
-relu = _activation("Relu", _relu, (*REAL, qint8), _by_output("ReluGrad"))
-relu6 = _activation("Relu6", _relu6, REAL, _by_output("Relu6Grad"))
-elu = _activation("Elu", _elu, FLOATING, _by_output("EluGrad"))
-selu = _activation("Selu", _selu, FLOATING, _by_output("SeluGrad"))
-softplus = _activation("Softplus", _softplus, FLOATING, _by_input("SoftplusGrad"))
-softsign = _activation("Softsign", _softsign, FLOATING, _by_input("SoftsignGrad"))
+relu = _activation("Relu", "max(x, 0).", _relu, (*REAL, qint8), _by_output("ReluGrad"))
+relu6 = _activation("Relu6", "x moved into [0, 6].", _relu6, REAL, _by_output("Relu6Grad"))
+elu = _activation("Elu", "x above 0, exp(x) - 1 below.", _elu, FLOATING, _by_output("EluGrad"))
+selu = _activation(
+    "Selu", "Elu scaled so that activations normalize themselves.", _selu, FLOATING, _by_output("SeluGrad")
+)
+softplus = _activation("Softplus", "log(1 + exp(x)).", _softplus, FLOATING, _by_input("SoftplusGrad"))
+softsign = _activation("Softsign", "x / (1 + |x|).", _softsign, FLOATING, _by_input("SoftsignGrad"))
 leaky_relu_op = _activation(
     "LeakyRelu",
+    "x above 0, alpha * x below.",
     _leaky_relu,
     _LEAKY,
     lambda node, dy: raw_ops.LeakyReluGrad(dy, node.inputs[0], alpha=node.attr("alpha")),
     _ALPHA,
 )
 
-_activation_grad("ReluGrad", "features", _relu_grad, REAL, _piecewise_linear("ReluGrad"))
-_activation_grad("Relu6Grad", "features", _relu6_grad, REAL, _piecewise_linear("Relu6Grad"))
-_activation_grad("EluGrad", "outputs", _elu_grad, FLOATING, _exponential("EluGrad"))
-_activation_grad("SeluGrad", "outputs", _selu_grad, FLOATING, _exponential("SeluGrad"))
-_activation_grad("SoftplusGrad", "features", _softplus_grad, FLOATING, _softplus_grad_grad)
-_activation_grad("SoftsignGrad", "features", _softsign_grad, FLOATING, None)
+_activation_grad(
+    "ReluGrad", "The gradient of Relu.", "features", _relu_grad, REAL, _piecewise_linear("ReluGrad")
+)
+_activation_grad(
+    "Relu6Grad", "The gradient of Relu6.", "features", _relu6_grad, REAL, _piecewise_linear("Relu6Grad")
+)
+_activation_grad(
+    "EluGrad", "The gradient of Elu, by its output.", "outputs", _elu_grad, FLOATING, _exponential("EluGrad")
+)
+_activation_grad(
+    "SeluGrad",
+    "The gradient of Selu, by its output.",
+    "outputs",
+    _selu_grad,
+    FLOATING,
+    _exponential("SeluGrad"),
+)
+_activation_grad(
+    "SoftplusGrad", "The gradient of Softplus.", "features", _softplus_grad, FLOATING, _softplus_grad_grad
+)
+_activation_grad("SoftsignGrad", "The gradient of Softsign.", "features", _softsign_grad, FLOATING, None)
 _activation_grad(
     "LeakyReluGrad",
+    "The gradient of LeakyRelu.",
     "features",
     _leaky_relu_grad,
     _LEAKY,
@@ -225,10 +247,12 @@ def _shaped_bias(value: Any, bias: Any, data_format: str) -> Any:
 
 
 def _bias_add(value: Any, bias: Any, out: Any = None, *, data_format: str) -> Any:
+    """The value with a bias added along its channels."""
     return np.add(value, _shaped_bias(value, bias, data_format), out=out)
 
 
 def _bias_add_v1(value: Any, bias: Any, out: Any = None) -> Any:
+    """The value with a bias added along its channels."""
     return np.add(value, _shaped_bias(value, bias, "NHWC"), out=out)
 
 

@@ -47,7 +47,7 @@ def _reduce_shape(node: Any) -> Shape:
     return reduce(node.shape(0), axes, node.attr("keep_dims"))
 
 
-def reduction(name: str, function: Callable[..., Any], grad: Any, dtype: str = "T") -> GraphOp:
+def reduction(name: str, text: str, function: Callable[..., Any], grad: Any, dtype: str = "T") -> GraphOp:
     """Declares a reduction; `function(array, axis, keepdims)` keeps the dtype."""
 
     def kernel(input: Any, reduction_indices: Any, *, keep_dims: bool) -> Any:
@@ -56,7 +56,13 @@ def reduction(name: str, function: Callable[..., Any], grad: Any, dtype: str = "
     options = {"T": NUMBER} if dtype == "T" else {}
     reason = grad if isinstance(grad, str) else None
     declared = op(
-        name, _ARGS.format(dtype), "keep_dims: bool = false", **options, Tidx=(INDEX, int32), no_grad=reason
+        name,
+        _ARGS.format(dtype),
+        "keep_dims: bool = false",
+        **options,
+        Tidx=(INDEX, int32),
+        no_grad=reason,
+        text=text,
     )(kernel)
     declared.shape(_reduce_shape)
 
@@ -207,19 +213,21 @@ def _prod_grad(node: Any, dy: Any) -> Any:
     return [raw_ops.Reshape(dy * raw_ops.Transpose(product, raw_ops.InvertPermutation(perm)), shape), None]
 
 
-sum_ = reduction("Sum", _sum, _sum_grad)
-mean = reduction("Mean", _mean, _mean_grad)
-prod = reduction("Prod", _prod, _prod_grad)
-max_ = reduction("Max", _extreme(np.maximum, lowest=True), _extreme_grad)
-min_ = reduction("Min", _extreme(np.minimum, lowest=False), _extreme_grad)
+sum_ = reduction("Sum", "The sum over some axes.", _sum, _sum_grad)
+mean = reduction("Mean", "The mean over some axes.", _mean, _mean_grad)
+prod = reduction("Prod", "The product over some axes.", _prod, _prod_grad)
+max_ = reduction("Max", "The largest over some axes.", _extreme(np.maximum, lowest=True), _extreme_grad)
+min_ = reduction("Min", "The smallest over some axes.", _extreme(np.minimum, lowest=False), _extreme_grad)
 all_ = reduction(
     "All",
+    "Whether all are true over some axes.",
     lambda x, axis, keep: _LOGICAL_AND(x, axis, keepdims=keep),
     "booleans have no derivative",
     "bool",
 )
 any_ = reduction(
     "Any",
+    "Whether any is true over some axes.",
     lambda x, axis, keep: _LOGICAL_OR(x, axis, keepdims=keep),
     "booleans have no derivative",
     "bool",
@@ -239,10 +247,12 @@ def _euclidean_norm_grad(node: Any, dy: Any) -> Any:
     return [node.inputs[0] * scale, None]
 
 
-euclidean_norm = reduction("EuclideanNorm", _euclidean_norm, _euclidean_norm_grad)
+euclidean_norm = reduction(
+    "EuclideanNorm", "The root of the sum of squares over some axes.", _euclidean_norm, _euclidean_norm_grad
+)
 
 
-def _arg_reduction(name: str, function: Callable[..., Any], worst: float) -> GraphOp:
+def _arg_reduction(name: str, text: str, function: Callable[..., Any], worst: float) -> GraphOp:
     def kernel(input: Any, dimension: Any, *, output_type: Any) -> Any:
         axis = int(dimension)
         if not -input.ndim <= axis < input.ndim:
@@ -266,6 +276,7 @@ def _arg_reduction(name: str, function: Callable[..., Any], worst: float) -> Gra
         Tidx=(INDEX, int32),
         output_type=(INDEX, int64),
         no_grad="its results are indices",
+        text=text,
     )(kernel)
 
     @declared.shape
@@ -283,11 +294,15 @@ def _arg_reduction(name: str, function: Callable[..., Any], worst: float) -> Gra
     return declared
 
 
-arg_max = _arg_reduction("ArgMax", np.argmax, -np.inf)
-arg_min = _arg_reduction("ArgMin", np.argmin, np.inf)
+arg_max = _arg_reduction(
+    "ArgMax", "Where the largest is along an axis, the first of equal ones.", np.argmax, -np.inf
+)
+arg_min = _arg_reduction(
+    "ArgMin", "Where the smallest is along an axis, the first of equal ones.", np.argmin, np.inf
+)
 
 
-def _cumulative(name: str, ufunc: Any, identity: Any, grad: Any, types: Any = NUMBER) -> GraphOp:
+def _cumulative(name: str, text: str, ufunc: Any, identity: Any, grad: Any, types: Any = NUMBER) -> GraphOp:
     def kernel(x: Any, axis: Any, *, exclusive: bool, reverse: bool) -> Any:
         position = int(axis)
         if not -x.ndim <= position < x.ndim:
@@ -313,6 +328,7 @@ def _cumulative(name: str, ufunc: Any, identity: Any, grad: Any, types: Any = NU
         "reverse: bool = false",
         T=types,
         Tidx=(INDEX, int32),
+        text=text,
     )(kernel)
     declared.shape(rules.unchanged)
     declared.grad(grad)
@@ -332,8 +348,8 @@ def _cumprod_grad(node: Any, dy: Any) -> Any:
     return [raw_ops.RealDiv(raw_ops.Cumsum(product * dy, axis, **options), x), None]
 
 
-cumsum = _cumulative("Cumsum", np.add, 0, _cumsum_grad)
-cumprod = _cumulative("Cumprod", np.multiply, 1, _cumprod_grad)
+cumsum = _cumulative("Cumsum", "The running sum along an axis.", np.add, 0, _cumsum_grad)
+cumprod = _cumulative("Cumprod", "The running product along an axis.", np.multiply, 1, _cumprod_grad)
 
 
 def _cumulative_logsumexp_grad(node: Any, dy: Any) -> Any:
@@ -353,6 +369,7 @@ def _cumulative_logsumexp_grad(node: Any, dy: Any) -> Any:
 
 cumulative_logsumexp_op = _cumulative(
     "CumulativeLogsumexp",
+    "The logarithm of the running sum of exp(x) along an axis.",
     np.logaddexp,
     lambda dtype: np.finfo(dtype).min,
     _cumulative_logsumexp_grad,
