@@ -199,6 +199,12 @@ def test_every_op_has_a_decision_on_its_gradient():
     assert undecided == []
 
 
+def test_every_op_says_what_it_computes():
+    """In one sentence of its own, which `sgtool ops` shows."""
+    assert [op.name for op in registry.all_ops() if not op.summary.endswith(".")] == []
+    assert [op.name for op in registry.all_ops() if len(op.summary) > 160] == []
+
+
 def test_every_gradient_is_checked():
     checked = {case.op for _, case in CHECKED}
     missing = {op.name for op in registry.all_ops() if op.grad_fn} - checked - PENDING.keys()
