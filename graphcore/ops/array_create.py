@@ -51,6 +51,7 @@ def _(node: Any) -> Shape:
 
 
 def _placeholder(*, node: Any) -> Any:
+    """A value that has to be fed."""
     raise InvalidArgumentError(
         f"You must feed a value for placeholder tensor '{node.name}' with dtype {node.attr('dtype').name}"
     )

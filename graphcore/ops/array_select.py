@@ -218,13 +218,13 @@ def _into_copy(combine: Any) -> Callable[..., Any]:
 
 
 tensor_scatter_update, tensor_scatter_add, tensor_scatter_sub = (
-    op(name, "tensor: T, indices: Tindices, updates: T -> output: T", T=ANY, Tindices=INDEX)(
+    op(name, "tensor: T, indices: Tindices, updates: T -> output: T", T=ANY, Tindices=INDEX, text=text)(
         _into_copy(combine)
     )
-    for name, combine in (
-        ("TensorScatterUpdate", None),
-        ("TensorScatterAdd", np.add),
-        ("TensorScatterSub", np.subtract),
+    for name, combine, text in (
+        ("TensorScatterUpdate", None, "The tensor with updates in place of elements or slices."),
+        ("TensorScatterAdd", np.add, "The tensor with updates added to elements or slices."),
+        ("TensorScatterSub", np.subtract, "The tensor with updates subtracted from elements or slices."),
     )
 )
 scatter_nd_non_aliasing_add = op(
@@ -232,6 +232,7 @@ scatter_nd_non_aliasing_add = op(
     "input: T, indices: Tindices, updates: T -> output: T",
     T=(*NUMBER, bool_),
     Tindices=INDEX,
+    text="The input with updates added to elements or slices.",
 )(_into_copy(np.add))
 
 for _scatter in (tensor_scatter_update, tensor_scatter_add, tensor_scatter_sub, scatter_nd_non_aliasing_add):

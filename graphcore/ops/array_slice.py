@@ -228,7 +228,13 @@ def _slice_assignment(
         return run(ref, (begin, end, strides), value, masks)
 
     declared = op(
-        name, f"{target}, {_BOUNDS}, value: T -> {result}", *_MASK_ATTRS, T=ANY, Index=INDEX, **flags
+        name,
+        f"{target}, {_BOUNDS}, value: T -> {result}",
+        *_MASK_ATTRS,
+        T=ANY,
+        Index=INDEX,
+        text="A slice with steps set to a value.",
+        **flags,
     )(kernel)
     declared.shape(shape)
     return declared

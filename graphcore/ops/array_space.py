@@ -145,6 +145,11 @@ batch_to_space_nd.grad(lambda node, dy: [raw_ops.SpaceToBatchND(dy, *node.inputs
 def _depth_op(name: str, other: str) -> GraphOp:
     """Declares SpaceToDepth or DepthToSpace."""
     to_depth = name == "SpaceToDepth"
+    text = (
+        "Blocks of positions moved into the channels."
+        if to_depth
+        else "Channels moved into blocks of positions."
+    )
 
     def kernel(input: Any, *, block_size: int, data_format: str) -> Any:
         if input.ndim != 4:
@@ -182,6 +187,7 @@ def _depth_op(name: str, other: str) -> GraphOp:
         "block_size: int >= 2",
         "data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'",
         T=ANY,
+        text=text,
     )(kernel)
 
     @declared.shape

@@ -39,10 +39,12 @@ for _name in ("NoOp", "ControlTrigger"):
 
 
 def _switch(data: Any, pred: Any) -> tuple[Any, Any]:
+    """The data to one of two outputs; what follows the other one is not run."""
     return (DEAD, data) if pred else (data, DEAD)
 
 
 def _merge(inputs: list[Any]) -> tuple[Any, Any]:
+    """The input that was computed, and which one it is."""
     for index, value in enumerate(inputs):
         if value is not DEAD:
             return value, np.array(index, np.int32)
@@ -140,15 +142,17 @@ def _pass(data: Any) -> Any:
 
 _FRAME = ("frame_name: string", "is_constant: bool = false", "parallel_iterations: int = 10")
 _frames = {}
-for _name, _kind, _attrs in (
-    ("Enter", "T", _FRAME),
-    ("RefEnter", "Ref(T)", _FRAME),
-    ("Exit", "T", ()),
-    ("RefExit", "Ref(T)", ()),
-    ("NextIteration", "T", ()),
-    ("RefNextIteration", "Ref(T)", ()),
+for _name, _kind, _attrs, _text in (
+    ("Enter", "T", _FRAME, "Brings a value into a loop."),
+    ("RefEnter", "Ref(T)", _FRAME, "Brings a variable's reference into a loop."),
+    ("Exit", "T", (), "A loop variable's last value, outside of the loop."),
+    ("RefExit", "Ref(T)", (), "A loop variable's last reference, outside of the loop."),
+    ("NextIteration", "T", (), "A loop variable's value in the next turn."),
+    ("RefNextIteration", "Ref(T)", (), "A loop variable's reference in the next turn."),
 ):
-    _frames[_name] = op(_name, f"data: {_kind} -> output: {_kind}", *_attrs, T=ANY, effects=False)(_pass)
+    _frames[_name] = op(
+        _name, f"data: {_kind} -> output: {_kind}", *_attrs, T=ANY, effects=False, text=_text
+    )(_pass)
     _frames[_name].shape(rules.unchanged)
 
 
@@ -197,9 +201,13 @@ def _(node: Any, dy: Any) -> Any:
     return left[0] if isinstance(dy, Tensor) else dy._with_components(left)
 
 
-op("LoopCond", "input: bool -> output: bool", effects=False, no_grad="booleans have no derivative")(
-    _pass
-).shape(rules.scalar)
+op(
+    "LoopCond",
+    "input: bool -> output: bool",
+    effects=False,
+    no_grad="booleans have no derivative",
+    text="Whether a loop goes on.",
+)(_pass).shape(rules.scalar)
 
 
 # Checks

@@ -72,18 +72,22 @@ def _queue_of(ctx: Any, node: Any, kind: type[Queue], *options: Any, lead: Seque
 
 
 def _fifo(ctx: Any, *, node: Any) -> Queue:
+    """A queue: first in, first out."""
     return _queue_of(ctx, node, Queue)
 
 
 def _padding(ctx: Any, *, node: Any) -> Queue:
+    """A queue whose elements are padded to one shape when several are taken."""
     return _queue_of(ctx, node, queues.PaddingQueue)
 
 
 def _shuffle(ctx: Any, *, min_after_dequeue: int, seed: int, seed2: int, node: Any) -> Queue:
+    """A queue whose elements come out in random order."""
     return _queue_of(ctx, node, queues.ShuffleQueue, min_after_dequeue, (seed, seed2))
 
 
 def _priority(ctx: Any, *, node: Any) -> Queue:
+    """A queue whose elements come out by their first component, the smallest first."""
     return _queue_of(ctx, node, queues.PriorityQueue, lead=[int64])
 
 

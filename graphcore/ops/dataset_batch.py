@@ -73,6 +73,7 @@ dataset_op(
     "parallel_copy: bool = false",
     *OUT,
     "deterministic: string = 'default'",
+    text="Consecutive elements joined to one, in parallel.",
 )(
     lambda input_dataset, batch_size, num_parallel_calls, drop_remainder: _batch(
         input_dataset, batch_size, drop_remainder

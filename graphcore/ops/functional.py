@@ -44,10 +44,12 @@ _WHILE = (
 
 
 def _partitioned_call(ctx: Any, args: Any, *, f: Any) -> Any:
+    """The results of a function of the graph."""
     return ctx.call(f, args)
 
 
 def _if(ctx: Any, cond: Any, input: Any, *, then_branch: Any, else_branch: Any) -> Any:
+    """One of two functions of the graph, by a condition."""
     return ctx.call(then_branch if _is_true(cond) else else_branch, input)
 
 
@@ -58,6 +60,7 @@ def _case(ctx: Any, branch_index: Any, input: Any, *, branches: Any) -> Any:
 
 
 def _while(ctx: Any, input: Any, *, cond: Any, body: Any) -> Any:
+    """A function of the graph again and again, while another says so."""
     values = list(input)
     while _is_true(ctx.call(cond, values)[0]):
         values = ctx.call(body, values)

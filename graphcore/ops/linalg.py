@@ -91,6 +91,7 @@ def _adjoint(x: Any, wanted: bool) -> Any:
 
 
 def _batch_matmul(x: Any, y: Any, *, adj_x: bool, adj_y: bool) -> Any:
+    """The products of matrices in the last two axes, each conjugated and transposed on request."""
     if x.ndim < 2 or y.ndim < 2:
         raise InvalidArgumentError(f"In[0] ndims must be >= 2: {min(x.ndim, y.ndim)}")
     left, right = _adjoint(x, adj_x), _adjoint(y, adj_y)

@@ -66,7 +66,13 @@ def _batch_norm(version: str) -> GraphOp:
         )
         return (*result, np.zeros((), np.float32)) if version == "V3" else result
 
-    declared = op(f"FusedBatchNorm{version}", f"{inputs} -> {outputs}", *_ATTRS, **_TYPES[version])(kernel)
+    declared = op(
+        f"FusedBatchNorm{version}",
+        f"{inputs} -> {outputs}",
+        *_ATTRS,
+        **_TYPES[version],
+        text="Each channel normalized, scaled and shifted, by the statistics of the batch or given ones.",
+    )(kernel)
     declared.shape(_batch_norm_shape)
     declared.grad(lambda node, *grads: _batch_norm_grad(node, f"FusedBatchNormGrad{version}", grads[0]))
     return declared
@@ -147,9 +153,13 @@ def _batch_norm_grad_op(version: str) -> GraphOp:
         empty = np.zeros(0, np.float32)
         return (*result, empty, empty)
 
-    declared = op(f"FusedBatchNormGrad{version}", f"{inputs} -> {outputs}", *_ATTRS, **_TYPES[version])(
-        kernel
-    )
+    declared = op(
+        f"FusedBatchNormGrad{version}",
+        f"{inputs} -> {outputs}",
+        *_ATTRS,
+        **_TYPES[version],
+        text="The gradient of FusedBatchNorm by its input, scale and offset.",
+    )(kernel)
     declared.shape(_batch_norm_grad_shape)
     declared.grad(_batch_norm_grad_grad)
     return declared
@@ -217,7 +227,13 @@ _LRN_TYPES = ((float16, bfloat16, float32), float32)
 @op("LRN", "input: T -> output: T", *_LRN_ATTRS, T=_LRN_TYPES)
 def lrn(input: Any, *, depth_radius: int, bias: float, alpha: float, beta: float) -> Any:
     """X / (bias + alpha * sum of squares of near-by channels) ** beta."""
+    _check_radius(depth_radius)
     return kernels.lrn(input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta)
+
+
+def _check_radius(depth_radius: int) -> None:
+    if depth_radius < 0:
+        raise InvalidArgumentError(f"depth_radius must not be negative, got {depth_radius}")
 
 
 @op(
@@ -238,6 +254,7 @@ def lrn_grad(
     beta: float,
 ) -> Any:
     """The gradient of LRN."""
+    _check_radius(depth_radius)
     return kernels.lrn_grad(
         input_grads, input_image, output_image, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta
     )

@@ -202,6 +202,8 @@ def _sparse_segment(kind: str, suffix: str, types: Any, is_sized: bool = False) 
             num_segments = int(num_segments)
         return kernels.sparse_segment(kind, data, indices, segment_ids, num_segments)
 
+    what = {"sum": "Sums", "mean": "Means", "sqrt_n": "Sums over the root of their number"}[kind]
+    kernel.__doc__ = f"{what} of chosen rows, by segments."
     count: dict[str, Any] = {"Tnumsegments": (INDEX, int32)} if is_sized else {}
     declared = op(
         f"SparseSegment{suffix}" + ("WithNumSegments" if is_sized else ""),
@@ -241,6 +243,7 @@ def _sparse_segment_grad(kind: str, suffix: str) -> None:
     def kernel(grad: Any, indices: Any, segment_ids: Any, output_dim0: Any) -> Any:
         return kernels.sparse_segment_grad(kind, grad, indices, segment_ids, int(output_dim0))
 
+    kernel.__doc__ = f"The gradient of SparseSegment{suffix}."
     declared = op(
         f"SparseSegment{suffix}Grad",
         "grad: T, indices: Tidx, segment_ids: int32, output_dim0: int32 -> output: T",

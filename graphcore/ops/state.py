@@ -19,6 +19,7 @@ _NO_GRAD = "assignments are not differentiable"
 
 
 def _ref_variable(ctx: Any, *, node: Any) -> Any:
+    """The reference of a variable."""
     return ctx.state.ref(node)
 
 
@@ -177,7 +178,7 @@ def _(node: Any) -> Shape:
     return shape
 
 
-def _update(name: str, ufunc: Callable[..., Any]) -> GraphOp:
+def _update(name: str, text: str, ufunc: Callable[..., Any]) -> GraphOp:
     def kernel(ref: Any, value: Any) -> Any:
         with ref.lock:
             array = ref.writable()
@@ -191,13 +192,14 @@ def _update(name: str, ufunc: Callable[..., Any]) -> GraphOp:
         "use_locking: bool = false",
         T=NUMBER,
         no_grad=_NO_GRAD,
+        text=text,
     )(kernel)
     declared.shape(rules.merge_inputs)
     return declared
 
 
-assign_add = _update("AssignAdd", np.add)
-assign_sub = _update("AssignSub", np.subtract)
+assign_add = _update("AssignAdd", "Adds a value to a variable.", np.add)
+assign_sub = _update("AssignSub", "Subtracts a value from a variable.", np.subtract)
 
 
 @op(
@@ -229,7 +231,7 @@ def assign_variable_op(resource: Any, value: Any) -> None:
 assign_variable_op.shape(rules.nothing)
 
 
-def _resource_update(name: str, ufunc: Callable[..., Any]) -> GraphOp:
+def _resource_update(name: str, text: str, ufunc: Callable[..., Any]) -> GraphOp:
     def kernel(resource: Any, value: Any) -> None:
         with resource.lock:
             array = resource.writable()
@@ -237,14 +239,22 @@ def _resource_update(name: str, ufunc: Callable[..., Any]) -> GraphOp:
             ufunc(array, value, out=array)
 
     declared = op(
-        name, "resource: resource, value: dtype ->", dtype=ANY, stateful=True, ctx=False, no_grad=_NO_GRAD
+        name,
+        "resource: resource, value: dtype ->",
+        dtype=ANY,
+        stateful=True,
+        ctx=False,
+        no_grad=_NO_GRAD,
+        text=text,
     )(kernel)
     declared.shape(rules.nothing)
     return declared
 
 
-assign_add_variable_op = _resource_update("AssignAddVariableOp", np.add)
-assign_sub_variable_op = _resource_update("AssignSubVariableOp", np.subtract)
+assign_add_variable_op = _resource_update("AssignAddVariableOp", "Adds a value to a variable.", np.add)
+assign_sub_variable_op = _resource_update(
+    "AssignSubVariableOp", "Subtracts a value from a variable.", np.subtract
+)
 
 
 def _count_up_to(ref: Any, *, limit: int) -> Any:

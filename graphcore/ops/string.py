@@ -202,12 +202,25 @@ def _cased(ascii_only: Any, full: Any) -> Any:
 _ENCODING = "encoding: string = ''"
 string_length_op = _elementwise("StringLength", "input: string -> output: int32", _string_length, _UNIT)
 _lower, _upper = _cased(bytes.lower, str.lower), _cased(bytes.upper, str.upper)
-string_lower = _elementwise("StringLower", "input: string -> output: string", _lower, _ENCODING)
-string_upper = _elementwise("StringUpper", "input: string -> output: string", _upper, _ENCODING)
+string_lower = _elementwise(
+    "StringLower",
+    "input: string -> output: string",
+    _lower,
+    _ENCODING,
+    text="Small letters; of UTF-8 on request, else of ASCII.",
+)
+string_upper = _elementwise(
+    "StringUpper",
+    "input: string -> output: string",
+    _upper,
+    _ENCODING,
+    text="Capital letters; of UTF-8 on request, else of ASCII.",
+)
 string_strip = _elementwise(
     "StringStrip",
     "input: string -> output: string",
     lambda input: mapped(lambda data: data.strip(b" \t\n\v\f\r"), input),
+    text="Strings without white space at their ends.",
 )
 
 
