@@ -173,4 +173,6 @@ def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: st
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
+        if name in ("Event", "SessionLog", "Summary", "SummaryDescription", "TaggedRunMetadata"):
+            return getattr(protos, name)
         raise not_yet.missing(__name__, name)

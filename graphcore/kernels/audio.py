@@ -101,7 +101,7 @@ def encode_wav(audio: Array, sample_rate: int) -> bytes:
     """A WAV file of 16-bit PCM.
 
     Args:
-        audio: float32 (samples, channels); what is outside of [-1, 1) is cut off.
+        audio: float32 (samples, channels); what is outside of [-1, 1) is cut off, NaN is 0.
         sample_rate: In Hz.
 
     Returns:
@@ -117,10 +117,10 @@ def encode_wav(audio: Array, sample_rate: int) -> bytes:
         raise InvalidArgumentError(f"num_channels must be in (0, 2^16), got: {channels}")
     if frames == 0:
         raise InvalidArgumentError("num_frames must be positive.")
-    scaled = audio.astype(np.float32, copy=False) * np.float32(2**15)
+    with np.errstate(all="ignore"):
+        scaled = audio.astype(np.float32, copy=False) * np.float32(2**15)
     rounded = np.trunc(scaled + np.copysign(np.float32(0.5), scaled))  # halves away from zero, as C's roundf
-    # NaN is what std::min and std::max make of it: the highest sample.
-    clipped = np.where(np.isnan(rounded), 2**15 - 1, np.clip(rounded, -(2**15), 2**15 - 1))
+    clipped = np.where(np.isnan(rounded), 0, np.clip(rounded, -(2**15), 2**15 - 1))
     samples = clipped.astype("<i2").tobytes()
     if len(samples) + 44 >= 2**32:
         raise InvalidArgumentError("Provided channels and frames cannot be encoded as a WAV.")
@@ -201,7 +201,8 @@ def mfcc(
         float32 (channels, windows, coefficients).
 
     Raises:
-        InvalidArgumentError: A shape or number cannot be, with TensorFlow's text.
+        InvalidArgumentError: A shape or number cannot be, with TensorFlow's text; or the spectrogram does
+            not reach up to `upper` (then TensorFlow gives zeros).
     """
     if spectrograms.ndim != 3:
         raise InvalidArgumentError(f"spectrogram must be 3-dimensional{shape_text(spectrograms.shape)}")
@@ -211,6 +212,8 @@ def mfcc(
         raise InvalidArgumentError(
             f"Mfcc initialization failed for channel count {bins} and sample rate {sample_rate}"
         )
+    if not spectrograms.size:
+        return np.zeros((*spectrograms.shape[:2], coefficients), np.float32)
     per_bin = 0.5 * sample_rate / (bins - 1)
     first, last = int(1.5 + lower / per_bin), int(upper / per_bin)
     if last >= bins:

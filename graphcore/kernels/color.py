@@ -27,10 +27,10 @@ def rgb_to_hsv(images: Array) -> Array:
     _check_three(images)
     wide = widened(images)
     red, green, blue = np.moveaxis(wide, -1, 0)
-    value = wide.max(-1)
-    span = value - wide.min(-1)
     number = wide.dtype.type
     with np.errstate(all="ignore"):
+        value = np.fmax.reduce(wide, -1)
+        span = value - np.fmin.reduce(wide, -1)
         saturation = np.where(value > 0, span / value, 0)
         norm = (1 / span) * number(1 / 6)
         hue = np.where(
@@ -109,19 +109,18 @@ def adjust_hue(images: Array, delta: Array) -> Array:
     _check_color_image(images, "delta", delta)
     wide = images.astype(np.float32, copy=False)
     red, green, blue = np.moveaxis(wide, -1, 0)
-    low, high = wide.min(-1), wide.max(-1)
-    middle = np.maximum(np.minimum(red, green), np.minimum(np.maximum(red, green), blue))
     sixth = np.where(
         red < green,
         np.where(blue < red, 1, np.where(blue > green, 3, 2)),
         np.where(blue < green, 0, np.where(blue > red, 4, 5)),
     )
+    high, middle, low = np.moveaxis(np.take_along_axis(wide, _SIXTHS[sixth], -1), -1, 0)
     gray = high == low
     with np.errstate(all="ignore"):
         ratio = (middle - low) / np.where(gray, 1, high - low)
     hue = np.where(gray, 0, sixth + np.where(sixth % 2 == 0, ratio, 1 - ratio)).astype(np.float32)
-    hue = hue + delta * np.float32(6)
     six = np.float32(6)
+    hue = hue + delta * six
     hue = np.where((hue < 0) | (hue >= six), hue - six * np.floor(hue / six), hue)
     hue = np.where(hue >= six, np.float32(0), hue)  # a tiny negative number rounds to a full turn
     sixth = np.where(np.isfinite(hue), hue, 5).astype(np.int64)
@@ -147,9 +146,40 @@ def adjust_saturation(images: Array, scale: Array) -> Array:
         InvalidArgumentError: Shapes do not fit, with TensorFlow's text.
     """
     _check_color_image(images, "scale", scale)
-    hsv = rgb_to_hsv(images.astype(np.float32, copy=False))
-    hsv[..., 1] = np.clip(hsv[..., 1] * scale, 0, 1)
-    return hsv_to_rgb(hsv).astype(images.dtype, copy=False)
+    red, green, blue = np.moveaxis(images.astype(np.float32, copy=False), -1, 0)
+    # Comparisons instead of np.maximum and the like: NaN fares as in C++.
+    value = np.where(green < blue, blue, green)
+    value = np.where(red < value, value, red)
+    low = np.where(blue < green, blue, green)
+    low = np.where(low < red, low, red)
+    one, six = np.float32(1), np.float32(6)
+    with np.errstate(all="ignore"):
+        span = value - low
+        saturation = np.where(value > 0, span / value, np.float32(0)) * scale
+        norm = one / (six * span)
+        hue = np.where(
+            red == value,
+            norm * (green - blue),
+            np.where(
+                green == value,
+                norm * (blue - red) + np.float32(2 / 6),
+                norm * (red - green) + np.float32(4 / 6),
+            ),
+        )
+        hue = np.where(span <= 0, np.float32(0), hue)
+        hue = np.where(hue < 0, hue + one, hue)
+        saturation = np.where(saturation > 0, saturation, np.float32(0))
+        saturation = np.where(saturation < 1, saturation, one)
+        chroma = saturation * value
+        rest = value - chroma
+        sixths = hue * six
+        valid = (sixths > -1) & (sixths < six)
+        sixth = np.where(valid, sixths, 0).astype(np.int64)
+        between = chroma * (one - np.abs(np.fmod(sixths, np.float32(2)) - one))
+        colors = np.stack([chroma, between, np.zeros_like(chroma)], -1)
+        colors = np.take_along_axis(colors, np.argsort(_SIXTHS, axis=1)[sixth], -1)
+        result = np.where(valid[..., None], colors, np.float32(0)) + rest[..., None]
+    return result.astype(images.dtype, copy=False)
 
 
 def adjust_contrast(images: Array, factor: Array) -> Array:

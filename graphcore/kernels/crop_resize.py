@@ -243,6 +243,8 @@ def _check_boxes(boxes: Array, box_index: Array) -> int:
         raise InvalidArgumentError(f"boxes must have 4 columns, but are {shape_text(boxes.shape)}")
     if box_index.ndim != 1:
         raise InvalidArgumentError(f"box_index must be 1-D{shape_text(box_index.shape)}")
+    if not np.isfinite(boxes).all():
+        raise InvalidArgumentError("Boxes contains at least one element that is not finite")
     if len(box_index) != len(boxes):
         raise InvalidArgumentError(f"box_index has incompatible shape: {len(box_index)}, boxes {len(boxes)}")
     return len(boxes)

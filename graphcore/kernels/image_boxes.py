@@ -49,6 +49,10 @@ def draw_bounding_boxes(images: Array, boxes: Array, colors: Array | None = None
         raise InvalidArgumentError(f"The rank of the boxes tensor should be 3: {shape_text(boxes.shape)}")
     if len(images) != len(boxes):
         raise InvalidArgumentError(f"The batch sizes should be the same: {len(images)} and {len(boxes)}")
+    if boxes.shape[2] != 4:
+        raise InvalidArgumentError(
+            f"The size of the third dimension of the box must be 4. Received: {boxes.shape[2]}"
+        )
     height, width, depth = images.shape[1:]
     if depth not in (1, 3, 4):
         raise InvalidArgumentError(
@@ -69,7 +73,7 @@ def draw_bounding_boxes(images: Array, boxes: Array, colors: Array | None = None
     for canvas, its_boxes in zip(out, boxes):
         for index, box in enumerate(its_boxes):
             scaled = box.astype(np.float32) * np.array([height - 1, width - 1] * 2, np.float32)
-            top, left, bottom, right = (int(number) for number in np.nan_to_num(scaled))
+            top, left, bottom, right = (_as_int64(number) for number in scaled)
             if top > bottom or left > right or top >= height or bottom < 0 or left >= width or right < 0:
                 continue
             color = table[index % len(table), :depth]
@@ -82,6 +86,11 @@ def draw_bounding_boxes(images: Array, boxes: Array, colors: Array | None = None
                 if 0 <= column < width:
                     canvas[rows, column] = color
     return out
+
+
+def _as_int64(number: np.float32) -> int:
+    """As x86 converts: what does not fit, and NaN, is the lowest int64."""
+    return int(number) if abs(number) < 2.0**63 else -(2**63)
 
 
 def extract_glimpse(

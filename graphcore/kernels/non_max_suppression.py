@@ -21,22 +21,33 @@ from .arrays import Array, shape_text
 Similarity = Callable[[int, Array], Array]
 
 
+def _lower(a: Array, b: Array) -> Array:
+    """As C++'s `std::min`: the first where one is NaN."""
+    return np.where(b < a, b, a)
+
+
+def _higher(a: Array, b: Array) -> Array:
+    """As C++'s `std::max`: the first where one is NaN."""
+    return np.where(a < b, b, a)
+
+
 def iou(boxes: Array) -> Similarity:
     """The function that gives a box's intersections over unions with others, in the boxes' dtype."""
-    low = np.minimum(boxes[:, :2], boxes[:, 2:])
-    high = np.maximum(boxes[:, :2], boxes[:, 2:])
-    sides = high - low
-    areas = sides[:, 0] * sides[:, 1]
+    low = _lower(boxes[:, :2], boxes[:, 2:])
+    high = _higher(boxes[:, :2], boxes[:, 2:])
     zero = boxes.dtype.type(0)
+    with np.errstate(all="ignore"):
+        sides = high - low
+        areas = sides[:, 0] * sides[:, 1]
 
     def similarity(index: int, others: Array) -> Array:
-        shared = np.minimum(high[index], high[others]) - np.maximum(low[index], low[others])
-        shared = np.maximum(shared, zero)
-        common = shared[:, 0] * shared[:, 1]
-        valid = (areas[index] > zero) & (areas[others] > zero)
         with np.errstate(all="ignore"):
+            shared = _lower(high[index], high[others]) - _higher(low[index], low[others])
+            shared = _higher(shared, zero)
+            common = shared[:, 0] * shared[:, 1]
             found = common / (areas[index] + areas[others] - common)
-        return np.where(valid, found, zero)
+        empty = (areas[index] <= zero) | (areas[others] <= zero)
+        return np.where(empty, zero, found)
 
     return similarity
 
@@ -52,6 +63,7 @@ def suppress(
     max_output_size: int,
     threshold: np.generic,
     score_threshold: np.generic,
+    undefined_counts: bool = True,
 ) -> Array:
     """The boxes that stay, by falling score.
 
@@ -61,6 +73,7 @@ def suppress(
         max_output_size: At most so many.
         threshold: Boxes that are more similar than this to one that stays go.
         score_threshold: Boxes must have a higher score than this.
+        undefined_counts: Whether a similarity that is NaN makes a score 0; else it counts for nothing.
 
     Returns:
         Their numbers, int32.
@@ -71,8 +84,12 @@ def suppress(
     while len(selected) < max_output_size and waiting.size:
         best = int(waiting[0])
         selected.append(best)
-        waiting = waiting[1:]
-        waiting = waiting[~(similarity(best, waiting) > threshold)]
+        alike = similarity(best, waiting[1:])
+        if undefined_counts and np.isnan(alike).any():  # 0 may still be above the threshold
+            return suppress_softly(
+                scores, similarity, max_output_size, score_threshold, scores.dtype.type(0), threshold
+            )[0]
+        waiting = waiting[1:][~(alike > threshold)]
     return np.array(selected, np.int32)
 
 
@@ -82,6 +99,7 @@ def suppress_softly(
     max_output_size: int,
     score_threshold: np.generic,
     sigma: np.generic,
+    threshold: np.generic | None = None,
 ) -> tuple[Array, Array]:
     """As `suppress`, but scores fall with the similarity instead of boxes going.
 
@@ -90,13 +108,14 @@ def suppress_softly(
         similarity: See `iou`.
         max_output_size: At most so many.
         score_threshold: Boxes go once their score has fallen to this.
-        sigma: Scores fall by exp(-similarity ** 2 / (2 * sigma)).
+        sigma: Scores fall by exp(-similarity ** 2 / (2 * sigma)); 0: they do not.
+        threshold: Boxes that are more similar than this to one that stays go; None: none does.
 
     Returns:
         The boxes' numbers, int32, and the scores to which they have fallen.
     """
     dtype = scores.dtype.type
-    scale = dtype(dtype(-0.5) / sigma)
+    scale = dtype(dtype(-0.5) / sigma) if sigma > 0 else dtype(0)
     heap = [(-float(score), index, 0) for index, score in enumerate(scores) if score > score_threshold]
     heapq.heapify(heap)
     selected: list[int] = []
@@ -106,15 +125,23 @@ def suppress_softly(
         score = original = dtype(-negative)
         # Those selected since this box was last looked at.
         alike = similarity(index, np.array(selected[begin:][::-1], np.int64))
-        weights = np.exp((scale * alike * alike).astype(np.float32)).astype(scores.dtype)
-        for weight in weights:
-            score = dtype(score * weight)
-            if score <= score_threshold:
+        with np.errstate(all="ignore"):
+            weights = np.exp((scale * alike * alike).astype(np.float32)).astype(scores.dtype)
+        if threshold is not None:
+            weights = np.where(alike <= threshold, weights, dtype(0))
+        dropped = False
+        for weight, likeness in zip(weights, alike):
+            with np.errstate(all="ignore"):
+                score = dtype(score * weight)
+            dropped = threshold is not None and bool(likeness > threshold)
+            if dropped or score <= score_threshold:
                 break
+        if dropped:
+            continue
         if score == original:
             selected.append(index)
             kept.append(float(score))
-        elif score > score_threshold:
+        if score != original and score > score_threshold:
             heapq.heappush(heap, (-float(score), index, len(selected)))
     return np.array(selected, np.int32), np.array(kept, scores.dtype)
 
@@ -157,7 +184,8 @@ def combined_non_max_suppression(
         for number in range(classes):
             mine = boxes[image, :, number if boxes.shape[2] > 1 else 0]
             marks = scores[image, :, number]
-            kept = suppress(marks, iou(mine), min(max_per_class, count), threshold, score_threshold)
+            limit = min(max_per_class, count)
+            kept = suppress(marks, iou(mine), limit, threshold, score_threshold, undefined_counts=False)
             found.append((mine[kept], marks[kept], np.full(len(kept), number, np.float32)))
         if not found:
             continue

@@ -55,11 +55,20 @@ class Taps:
             return np.asarray(picked)
         return np.asarray(np.add.reduceat(picked, self.starts, axis))
 
-    def spread(self, grads: Array, axis: int, size: int) -> Array:
-        """The transpose of `gather`: what each of `size` input pixels gets of the outputs' gradients."""
+    def spread(self, grads: Array, axis: int, size: int, *, skip_zeros: bool = False) -> Array:
+        """The transpose of `gather`: what each of `size` input pixels gets of the outputs' gradients.
+
+        Args:
+            grads: Of the output pixels.
+            axis: Along which they lie.
+            size: How many input pixels there are.
+            skip_zeros: Whether a tap of weight 0 counts for nothing even where the gradient is infinite.
+        """
         lengths = np.diff(np.append(self.starts, len(self.sources)))
         owners = np.repeat(np.arange(len(self.starts)), lengths)
         order = np.argsort(self.sources, kind="stable")
+        if skip_zeros:
+            order = order[self.weights[order] != 0]
         shape = [1] * grads.ndim
         shape[axis] = -1
         parts = np.take(grads, owners[order], axis) * self.weights[order].reshape(shape)

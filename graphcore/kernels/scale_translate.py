@@ -137,7 +137,7 @@ def scale_and_translate_grad(
     sizes, result = original_image.shape[1:3], grads
     taps = _both_taps(sizes, grads.shape[1:3], scale, translation, kernel_type, antialias)
     for axis in (1, 2):
-        result = taps[axis - 1].spread(result, axis, sizes[axis - 1])
+        result = taps[axis - 1].spread(result, axis, sizes[axis - 1], skip_zeros=True)
     return result
 
 
@@ -180,10 +180,13 @@ def _span_taps(
     first = np.ceil(np.where(inside, place, 0) - reach - np.float32(0.5)).astype(np.int64)
     last = np.floor(np.where(inside, place, 0) + reach - np.float32(0.5)).astype(np.int64)
     first = np.where(inside, np.clip(first, 0, size - 1), 0)
-    end = np.where(inside, np.clip(last, 0, size - 1) + 1, 1)
-    taps, pixels, owners = Taps.of_spans(first, end)
+    last = np.where(inside, np.clip(last, 0, size - 1), -1)
+    # All pixels have as many taps, those beyond their reach of weight 0.
+    longest = min(2 * int(np.ceil(reach)) + 1, size)
+    taps, pixels, owners = Taps.of_spans(first, np.minimum(first + longest, size))
     distance = pixels.astype(np.float32) + np.float32(0.5) - place[owners]
     weights = kernel(np.abs(distance * (one / kernel_scale))).astype(np.float32)
+    weights = np.where(pixels <= last[owners], weights, np.float32(0))
     total = np.add.reduceat(weights, taps.starts) if out else np.zeros(0, np.float32)
     large = inside & (np.abs(total) >= np.float32(1000) * np.finfo(np.float32).tiny)
     factor = np.where(large, one / np.where(large, total, one), np.float32(0))

@@ -35,10 +35,17 @@ def _threshold(value: Any) -> Any:
     return threshold
 
 
+def _limit(max_output_size: Any) -> int:
+    limit = int(_scalar("max_output_size", max_output_size))
+    if limit < 0:
+        raise InvalidArgumentError(f"output size must be non-negative, but is {limit}")
+    return limit
+
+
 def _suppress(
     boxes: Any, scores: Any, max_output_size: Any, threshold: Any, score_threshold: Any = None
 ) -> Array:
-    limit = int(_scalar("max_output_size", max_output_size))
+    limit = _limit(max_output_size)
     threshold = _threshold(threshold)
     least = np.float32(-np.inf) if score_threshold is None else _scalar("score_threshold", score_threshold)
     suppression.check_boxes(boxes, scores)
@@ -138,7 +145,7 @@ def non_max_suppression_v5_op(
         kept = _suppress(boxes, scores, max_output_size, iou_threshold, score_threshold)
         marks = scores[kept]
     else:
-        limit = int(_scalar("max_output_size", max_output_size))
+        limit = _limit(max_output_size)
         _threshold(iou_threshold)
         least = _scalar("score_threshold", score_threshold)
         suppression.check_boxes(boxes, scores)
@@ -158,7 +165,7 @@ def non_max_suppression_with_overlaps_op(
     overlaps: Any, scores: Any, max_output_size: Any, overlap_threshold: Any, score_threshold: Any
 ) -> Any:
     """As V3, by a matrix of overlaps."""
-    limit = int(_scalar("max_output_size", max_output_size))
+    limit = _limit(max_output_size)
     threshold = _scalar("overlap_threshold", overlap_threshold)
     least = _scalar("score_threshold", score_threshold)
     if overlaps.ndim != 2:

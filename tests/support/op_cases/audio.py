@@ -94,6 +94,13 @@ CASES = [
         note="less",
     ),
     case("EncodeWav", SOUND, np.array(8000, np.int32), expect=rounded),
+    case(
+        "EncodeWav",
+        np.array([[np.nan, np.inf, 3e38, -np.inf]], np.float32),
+        np.array(8000, np.int32),
+        expect=text(wav(np.array([[0, 2**15 - 1, 2**15 - 1, -(2**15)]]), 8000)),
+        note="undefined",
+    ),
     case("EncodeWav", PLAYED, RATE, expect=text(FILE), note="back"),
     case("AudioSpectrogram", floats(60, 1), window_size=16, stride=7, expect=spectrum(16, 7), **CLOSE),
     case(

@@ -31,7 +31,7 @@ def overlap(a, b):
 
 
 def greedy(boxes, scores, limit, threshold=0.5, least=-np.inf, alike=overlap):
-    kept = []
+    kept: list[int] = []
     for index in sorted(range(len(scores)), key=lambda i: -scores[i]):
         worse = any(alike(boxes[index], boxes[other]) > threshold for other in kept)
         if len(kept) < limit and scores[index] > least and not worse:
@@ -41,7 +41,9 @@ def greedy(boxes, scores, limit, threshold=0.5, least=-np.inf, alike=overlap):
 
 def fading(boxes, scores, limit, least, sigma):
     """All remaining scores fall with each box that is taken; the next is the best of them."""
-    left, kept, marks = {i: float(s) for i, s in enumerate(scores)}, [], []
+    left = {i: float(s) for i, s in enumerate(scores)}
+    kept: list[int] = []
+    marks: list[float] = []
     while left and len(kept) < limit:
         best = max(left, key=left.get)
         score = left.pop(best)
@@ -358,6 +360,9 @@ for seeds, (height, width), covered, ratios, areas, attempts, crop in [
             **options,
         ),
     ]
+# Found by random draws: boxes that are not finite. What is like NaN has a score of 0 then, which is above -1.
+LOST = BOXES.copy()
+LOST[1, 0], LOST[2, 1], LOST[4, 3] = np.nan, np.inf, -np.inf
 WORDS = Philox.from_seeds(4, 5).words(1)
 CASES.append(
     case(
@@ -368,5 +373,30 @@ CASES.append(
         seed2=5,
         expect=lambda image, size: image[WORDS[1] % 6 :, WORDS[0] % 9 :][:4, :3],
         oracle="graphs of today may not have it",
+    )
+)
+for threshold, least, kept in [(0.5, 0.2, [3, 0, 2, 4, 5]), (0.5, -1.0, [3, 0, 2, 4, 5, 6, 1])]:
+    CASES.append(
+        case(
+            "NonMaxSuppressionV3",
+            LOST,
+            SCORES,
+            TEN,
+            *numbers(threshold, least),
+            expect=np.array(kept, np.int32),
+            note=f"undefined_{least}",
+        )
+    )
+SEEN = np.array([[[-1, 0.2, 0.7, 0.8], [1, 1, 0, 0]], [[1, 1, 0, 0], [0.5, 0.5, 0.5, 0.5]]])
+FLYING = FRAMES.copy()
+FLYING[0, 0, 0], FLYING[0, 1, 3], FLYING[1, 0, 2] = -np.inf, np.inf, np.nan
+CASES.append(
+    case(
+        "DrawBoundingBoxes",
+        floats(2, 9, 8, 3),
+        FLYING,
+        # The first box has no upper edge; the others are inverted.
+        expect=lambda images, _: drawn(YELLOW)(images, SEEN),
+        note="undefined",
     )
 )

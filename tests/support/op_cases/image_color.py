@@ -37,7 +37,15 @@ def contrast(x, factor, low=-np.inf, high=np.inf):
 
 TIGHT = {"rtol": 1e-5, "atol": 1e-6}
 GRAYS = np.array([[0, 0, 0], [1, 1, 1], [0.5, 0.5, 0.5], [1, 0, 0], [0, 1, 1], [1, 1, 0]], np.float32)
+UNDEFINED = np.array([[1, 1, np.nan], [np.nan, 0.5, 0.25], [0.5, np.nan, 0.25], [0.2, 0.4, 0.6]], np.float32)
 CASES = [
+    case(
+        "AdjustHue",
+        UNDEFINED[None],
+        np.float32(0.25),
+        expect=np.array([[[1, 1, 1], [np.nan, 0.25, np.nan], [0.5, np.nan, np.nan], [0.6, 0.2, 0.6]]]),
+        note="undefined",
+    ),
     case("RGBToHSV", X, expect=each(colorsys.rgb_to_hsv), **TIGHT),
     case(
         "RGBToHSV",
