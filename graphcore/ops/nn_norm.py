@@ -10,7 +10,7 @@ import numpy as np
 from ..convert import constant, convert_to_tensor
 from ..default import name_scope
 from ..dtypes import NUMBER, bfloat16, float16, float32
-from ..errors import InvalidValueError
+from ..errors import InvalidArgumentError, InvalidValueError
 from ..kernels import normalization as kernels
 from ..op import GraphOp, op, raw_ops
 from ..shapes import Dim, Shape, merge, merge_dims, with_rank

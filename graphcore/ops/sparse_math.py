@@ -670,6 +670,10 @@ def sparse_slice(indices: Any, values: Any, shape: Any, start: Any, size: Any) -
             raise InvalidArgumentError(
                 f"Expected {name} to be a vector of length {len(shape)} but got length {len(given)}"
             )
+    if (shape < 0).any():
+        raise InvalidArgumentError(f"Expected shape dimensions to be non-negative, got {shape.tolist()}")
+    if (size < 0).any():
+        raise InvalidArgumentError(f"Expected a non-negative size, got {size.tolist()}")
     inside = ((indices >= start) & (indices < start + size)).all(axis=1)
     return indices[inside] - start, values[inside], np.maximum(np.minimum(start + size, shape) - start, 0)
 

@@ -34,6 +34,7 @@ _UNUSED = "outputs that are not used have other shapes in TensorFlow 2"
 _ORDER = "indices out of order, which TensorFlow takes as they come"
 _CRASH = "TensorFlow crashes"
 EXEMPT: dict[str, str] = {
+    "AvgPool3D": "TensorFlow 2 has two kernels, which begin at different elements",
     "AvgPool3DGrad": _UNCHECKED,
     "AvgPoolGrad": _UNCHECKED,
     "BlockLSTM": _CRASH,
@@ -57,14 +58,20 @@ EXEMPT: dict[str, str] = {
     "FusedBatchNormGradV2": _UNUSED,
     "FusedBatchNormGradV3": _UNUSED,
     "FusedBatchNormV3": _UNUSED,
+    "IRFFT3D": "TensorFlow 2 leaves what a transform of nothing gives as it was in memory",
+    "InplaceAdd": "rows that occur twice, which TensorFlow adds at the same time",
+    "InplaceSub": "rows that occur twice, which TensorFlow adds at the same time",
     "InvGrad": _UNCHECKED,
     "LSTMBlockCellGrad": _UNCHECKED,
+    "MaxPool3D": "TensorFlow 2 has two kernels, which begin at different elements",
     "MaxPool3DGradGrad": "TensorFlow 2 refuses empty ones",
     "MaxPoolGradGrad": _UNCHECKED,
     "MaxPoolGradGradV2": _UNCHECKED,
     "MaxPoolGradWithArgmax": _CRASH,
     "QuantizeV2": "TensorFlow 2 nudges the range in another way",
     "RaggedTensorToTensor": _UNCHECKED,
+    "RaggedRange": _UNCHECKED,
+    "Round": "TensorFlow 2 rounds negative integers wrongly",
     "SparseAddGrad": _ORDER,
     "SparseReduceMax": _UNCHECKED,
     "SparseReduceMaxSparse": _UNCHECKED,
@@ -78,17 +85,17 @@ EXEMPT: dict[str, str] = {
     "StringNGrams": "TensorFlow 2 wants splits that end with the data",
 }
 FINITE = {
-    "AvgPool3D": "TensorFlow 2 has two kernels, which begin at different elements",
     "BatchMatMul": "complex infinities",
     "BatchMatMulV2": "complex infinities",
     "DepthwiseConv2dNative": _PADDING,
     "FractionalMaxPool": "which of NaN and a number is the larger one depends on their order",
     "LRNGrad": "an overflow in one of two orders",
     "MatMul": "complex infinities",
-    "MaxPool3D": "the largest of nothing but infinities",
+    "RFFT": "complex infinities",
     "SparseMatMul": "zeros times infinity are left out",
+    "TopKV2": "NaN has no place in an order",
 }
-TOLERANCE = {"float16": 4e-3, "bfloat16": 2e-2, "float32": 2e-5, "complex64": 2e-5}
+TOLERANCE = {"float16": 8e-3, "bfloat16": 2e-2, "float32": 2e-5, "complex64": 2e-5}
 MISSING = (
     "not in list of allowed",
     "duplicate dimension",
