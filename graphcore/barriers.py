@@ -83,6 +83,7 @@ class Barrier:
             raise InvalidArgumentError(
                 f"Tensors with no elements are not supported {self.name}: received shape {list(values.shape)}"
             )
+        complete: list[Any] = []
         with self._lock:
             if self._is_closed and (self._cancels or (keys.size and not self._incomplete)):
                 raise CancelledError(
@@ -91,7 +92,6 @@ class Barrier:
                     f"Number of incomplete keys: {len(self._incomplete)}.",
                     barrier=self.name,
                 )
-            complete = []
             is_new = False
             for place, key in enumerate(keys.tolist()):
                 is_new |= key not in self._incomplete

@@ -1,8 +1,8 @@
 """The optimizers' update rules: arrays that are changed in place, and how rows of them are.
 
 Every rule takes the variable and its slots, and then hyperparameters and the gradient in the order in
-which the op declares them. It works on whole variables and on some rows of them alike; all is computed
-in the variable's dtype.
+which the op declares them. It works on whole variables and on some rows of them alike (a few are told which,
+because TensorFlow's kernels differ there for infinite numbers); all is computed in the variable's dtype.
 
 Source: tensorflow/core/kernels/training_ops.cc (r1.15); papers are named where there is one.
 """
@@ -127,7 +127,7 @@ def adam_with_amsgrad(
     alpha = lr * np.sqrt(one - beta2_power) / (one - beta1_power)
     m += (grad - m) * (one - beta1)
     v += (np.square(grad) - v) * (one - beta2)
-    np.maximum(vhat, v, out=vhat)
+    vhat[...] = _larger(vhat, v)
     var -= (m * alpha) / (np.sqrt(vhat) + epsilon)
 
 
@@ -137,8 +137,13 @@ def ada_max(
     """AdaMax (Kingma and Ba, 2015, section 7.1): Adam with the largest gradient in place of the root."""
     one = var.dtype.type(1)
     m += (grad - m) * (one - beta1)
-    np.maximum(beta2 * v, np.abs(grad), out=v)
+    v[...] = _larger(beta2 * v, np.abs(grad))
     var -= lr / (one - beta1_power) * (m / (v + epsilon))
+
+
+def _larger(a: Any, b: Any) -> Any:
+    """The maximum, as Eigen has it: `a` where one of them is NaN."""
+    return np.where(a < b, b, a)
 
 
 def add_sign(var: Any, m: Any, lr: Any, alpha: Any, sign_decay: Any, beta: Any, grad: Any) -> None:
@@ -200,29 +205,71 @@ def adadelta(var: Any, accum: Any, accum_update: Any, lr: Any, rho: Any, epsilon
     accum_update += np.square(update) * rest
 
 
-def rms_prop(var: Any, ms: Any, mom: Any, lr: Any, rho: Any, momentum: Any, epsilon: Any, grad: Any) -> None:
+def rms_prop(
+    var: Any,
+    ms: Any,
+    mom: Any,
+    lr: Any,
+    rho: Any,
+    momentum: Any,
+    epsilon: Any,
+    grad: Any,
+    *,
+    by_rows: bool = False,
+) -> None:
     """RMSProp (Tieleman and Hinton, 2012), with momentum."""
-    ms += (np.square(grad) - ms) * (var.dtype.type(1) - rho)
+    _average(ms, np.square(grad), rho, by_rows)
     mom *= momentum
     mom += (grad * lr) / np.sqrt(ms + epsilon)
     var -= mom
 
 
 def centered_rms_prop(
-    var: Any, mg: Any, ms: Any, mom: Any, lr: Any, rho: Any, momentum: Any, epsilon: Any, grad: Any
+    var: Any,
+    mg: Any,
+    ms: Any,
+    mom: Any,
+    lr: Any,
+    rho: Any,
+    momentum: Any,
+    epsilon: Any,
+    grad: Any,
+    *,
+    by_rows: bool = False,
 ) -> None:
     """RMSProp that divides by an estimate of the variance (Graves, 2013)."""
-    rest = var.dtype.type(1) - rho
-    ms += (np.square(grad) - ms) * rest
-    mg += (grad - mg) * rest
+    _average(ms, np.square(grad), rho, by_rows)
+    _average(mg, grad, rho, by_rows)
+    square = np.square(mg)
     mom *= momentum
-    mom += (grad * lr) / np.sqrt((ms - np.square(mg)) + epsilon)
+    mom += (grad * lr) / np.sqrt(ms + epsilon - square if by_rows else (ms - square) + epsilon)
     var -= mom
 
 
-def ftrl(var: Any, accum: Any, linear: Any, grad: Any, lr: Any, l1: Any, l2: Any, lr_power: Any) -> None:
+def _average(average: Any, value: Any, rho: Any, by_rows: bool) -> None:
+    """Moves a running average; the two ways differ where numbers are infinite."""
+    rest = average.dtype.type(1) - rho
+    if by_rows:
+        average *= rho
+        average += value * rest
+    else:
+        average += (value - average) * rest
+
+
+def ftrl(
+    var: Any,
+    accum: Any,
+    linear: Any,
+    grad: Any,
+    lr: Any,
+    l1: Any,
+    l2: Any,
+    lr_power: Any,
+    *,
+    by_rows: bool = False,
+) -> None:
     """FTRL-Proximal (McMahan et al., 2013)."""
-    _follow_leader(var, accum, linear, grad, grad, lr, l1, l2, lr_power)
+    _follow_leader(var, accum, linear, grad, grad, lr, l1, l2, lr_power, by_rows)
 
 
 def ftrl_v2(
@@ -235,14 +282,25 @@ def ftrl_v2(
     l2: Any,
     l2_shrinkage: Any,
     lr_power: Any,
+    *,
+    by_rows: bool = False,
 ) -> None:
     """As Ftrl, with a further pull to 0 that grows with the variable."""
     shrunk = grad + var.dtype.type(2) * l2_shrinkage * var
-    _follow_leader(var, accum, linear, grad, shrunk, lr, l1, l2, lr_power)
+    _follow_leader(var, accum, linear, grad, shrunk, lr, l1, l2, lr_power, by_rows)
 
 
 def _follow_leader(
-    var: Any, accum: Any, linear: Any, grad: Any, shrunk: Any, lr: Any, l1: Any, l2: Any, lr_power: Any
+    var: Any,
+    accum: Any,
+    linear: Any,
+    grad: Any,
+    shrunk: Any,
+    lr: Any,
+    l1: Any,
+    l2: Any,
+    lr_power: Any,
+    by_rows: bool,
 ) -> None:
     def power(value: Any) -> Any:
         return np.sqrt(value) if lr_power == -0.5 else np.power(value, -lr_power)
@@ -250,9 +308,12 @@ def _follow_leader(
     total = accum + np.square(grad)
     scale = power(total)
     linear += shrunk - (scale - power(accum)) / lr * var
-    kept = l1 * np.sign(linear) - linear
-    step = kept / (scale / lr + var.dtype.type(2) * l2)
-    var[...] = np.where(np.abs(linear) > l1, step, var.dtype.type(0))
+    divisor = scale / lr + var.dtype.type(2) * l2
+    if by_rows:  # no exception where |linear| <= l1: 0 / 0 stays NaN
+        var[...] = (np.clip(linear, -l1, l1) - linear) / divisor
+    else:
+        step = (l1 * np.sign(linear) - linear) / divisor
+        var[...] = np.where(np.abs(linear) > l1, step, var.dtype.type(0))
     accum[...] = total
 
 

@@ -37,7 +37,8 @@ class _Row:
         rule: The function of `kernels.updates`.
         attrs: Attributes besides use_locking.
         forms: What precedes `Apply`.
-        signs: Inputs whose sign is checked: the words for it, by name.
+        signs: Inputs whose sign is checked.
+        by_rows: Whether the rule is told when it gets rows.
     """
 
     name: str
@@ -47,6 +48,7 @@ class _Row:
     attrs: tuple[str, ...] = ()
     forms: tuple[str, ...] = _BOTH
     signs: tuple[str, ...] = ()
+    by_rows: bool = False
 
 
 _ADAM = "beta1_power beta2_power lr beta1 beta2 epsilon grad"
@@ -76,15 +78,22 @@ _ROWS = (
         updates.adagrad_da,
     ),
     _Row("Adadelta", "var accum accum_update", "lr rho epsilon grad", updates.adadelta),
-    _Row("RMSProp", "var ms mom", "lr rho momentum epsilon grad", updates.rms_prop),
-    _Row("CenteredRMSProp", "var mg ms mom", "lr rho momentum epsilon grad", updates.centered_rms_prop),
-    _Row("Ftrl", "var accum linear", "grad lr l1 l2 lr_power", updates.ftrl, signs=_FTRL_SIGNS),
+    _Row("RMSProp", "var ms mom", "lr rho momentum epsilon grad", updates.rms_prop, by_rows=True),
+    _Row(
+        "CenteredRMSProp",
+        "var mg ms mom",
+        "lr rho momentum epsilon grad",
+        updates.centered_rms_prop,
+        by_rows=True,
+    ),
+    _Row("Ftrl", "var accum linear", "grad lr l1 l2 lr_power", updates.ftrl, signs=_FTRL_SIGNS, by_rows=True),
     _Row(
         "FtrlV2",
         "var accum linear",
         "grad lr l1 l2 l2_shrinkage lr_power",
         updates.ftrl_v2,
         signs=_FTRL_SIGNS,
+        by_rows=True,
     ),
     _Row("ProximalAdagrad", "var accum", "lr l1 l2 grad", updates.proximal_adagrad, signs=("lr", "l1", "l2")),
     _Row("ProximalGradientDescent", "var", "alpha l1 l2 delta", updates.proximal_gradient_descent),
@@ -123,6 +132,8 @@ def _declare(row: _Row, form: str) -> None:
             _check(row, names, arrays, others, values, indices)
             if indices is not None:
                 grad = values.pop(place)
+                if row.by_rows:
+                    options["by_rows"] = True
                 updates.apply_to_rows(row.rule, arrays, indices, grad, place, values, **options)
             else:
                 row.rule(*arrays, *values, **options)

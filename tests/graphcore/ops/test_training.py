@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
+import op_runs
 import pytest
+from op_cases import Var, training
 
 from sgtool import graphcore as ours
 
@@ -165,3 +168,28 @@ def test_static_shapes_that_do_not_fit() -> None:
             ours.raw_ops.SparseApplyAdagrad(variable, ours.Variable(V3), 0.1, V3, [0, 1])
         with pytest.raises(ValueError, match="Dimension 0 in both shapes must be equal, but are 3 and 2"):
             ours.raw_ops.ApplyGradientDescent(variable, 0.1, [1.0, 2.0])
+
+
+SPECIAL = np.array([0, 0, 1, -1, np.nan, np.inf, -np.inf, 1e-30, 1e30, -0.0], np.float32)
+FLOATS = [case for case in training.CASES if case.note == "float32"]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("case", FLOATS, ids=lambda case: case.op)
+def test_numbers_that_are_special_in_tensorflow(case: Any) -> None:
+    """Zeros, then NaN and infinity, then extremes, among the others."""
+    tf = pytest.importorskip("tensorflow.compat.v1")
+    tf.disable_v2_behavior()
+    random = np.random.RandomState(FLOATS.index(case))
+    for kinds in (4, 6, 10):
+        inputs = []
+        for item in case.inputs:
+            value = item.value if isinstance(item, Var) else item
+            if value.dtype == np.float32 and value.ndim:
+                value = np.where(
+                    random.rand(*value.shape) < 0.5, random.choice(SPECIAL[:kinds], value.shape), value
+                )
+            inputs.append(Var(value) if isinstance(item, Var) else value)
+        changed = dataclasses.replace(case, inputs=tuple(inputs))
+        for mine, other in zip(op_runs.run(ours, changed)[1], op_runs.run(tf, changed)[1], strict=True):
+            np.testing.assert_allclose(mine, other, rtol=1e-4, atol=1e-5)

@@ -290,3 +290,45 @@ for form in ("", "Resource"):
             note="nan",
         ),
     ]
+
+# What TensorFlow makes of NaN, infinity and 0 / 0: it differs between kernels.
+ONE, NAN, INF = np.ones(1, np.float32), np.float32([np.nan]), np.float32([np.inf])
+ROW = np.zeros(1, np.int32)
+CASES += [
+    case(
+        "ResourceApplyAdaMax",
+        *(Var(ONE), Var(ONE), Var(ONE), 0.81, 0.01, 0.9, 0.5, 1e-8, NAN),
+        expect=[NAN, NAN, ONE / 2],
+        note="nan",
+    ),
+    case(
+        "ResourceApplyAdamWithAmsgrad",
+        *(Var(ONE), Var(ONE), Var(ONE), Var(ONE), 0.81, 0.998, 0.01, 0.9, 0.999, 1e-8, NAN),
+        expect=[NAN, NAN, NAN, ONE],
+        note="nan",
+    ),
+    case(
+        "ResourceApplyRMSProp",
+        *(Var(ONE), Var(INF), Var(ONE), 0.1, 0.5, 0.5, 1e-3, ONE),
+        expect=[NAN, NAN, NAN],
+        note="infinite",
+    ),
+    case(
+        "ResourceSparseApplyRMSProp",
+        *(Var(ONE), Var(INF), Var(ONE), 0.1, 0.5, 0.5, 1e-3, ONE, ROW),
+        expect=[ONE / 2, INF, ONE / 2],
+        note="infinite",
+    ),
+    case(
+        "ResourceApplyFtrl",
+        *(Var(ONE), Var(ONE * 0), Var(ONE), ONE * 0, 0.1, 0.0, 0.0, -0.5),
+        expect=[-INF, ONE * 0, ONE],
+        note="zero",
+    ),
+    case(
+        "ResourceSparseApplyFtrl",
+        *(Var(ONE), Var(ONE * 0), Var(ONE * 0), ONE * 0, ROW, 0.1, 0.0, 0.0, -0.5),
+        expect=[NAN, ONE * 0, ONE * 0],
+        note="zero",
+    ),
+]
