@@ -254,7 +254,7 @@ def each_by_scipy(name: str, a: Array) -> Array:
         InvalidArgumentError: A real matrix has no real result.
     """
     try:
-        import scipy.linalg  # type: ignore[import-untyped, unused-ignore]
+        import scipy.linalg
     except ImportError as error:
         raise MissingExtraError(
             f"The matrix function {name} needs the SciPy library. Install it: pip install 'sgtool[scipy]'.",
