@@ -16,6 +16,8 @@ from ...formats.errors import InvalidArgumentError, OutOfRangeError
 from .arrays import Array, shape_text
 from .segment import unsorted_segment_sum
 
+_CHUNK = 1 << 17  # elements of the crops that are made at once
+
 
 class _Axis(NamedTuple):
     """Where the pixels of all crops lie along one axis, each array (boxes, crop size)."""
@@ -79,6 +81,25 @@ def crop_and_resize(
     which = _check_index(box_index, len(image))
     rows = _axis(boxes[:, 0], boxes[:, 2], image.shape[1], height)
     columns = _axis(boxes[:, 1], boxes[:, 3], image.shape[2], width)
+    out = np.empty((count, height, width, image.shape[3]), np.float32)
+    # A few boxes at a time: what is gathered for them stays in the cache.
+    step = max(1, _CHUNK // max(out[:1].size, 1))
+    for start in range(0, count, step):
+        part = slice(start, start + step)
+        out[part] = _cut(
+            image, which[part], _part(rows, part), _part(columns, part), method, extrapolation_value
+        )
+    return out
+
+
+def _part(axis: _Axis, part: slice) -> _Axis:
+    return _Axis(*(array[part] for array in axis))
+
+
+def _cut(
+    image: Array, which: Array, rows: _Axis, columns: _Axis, method: str, extrapolation_value: float
+) -> Array:
+    inside = (rows.inside[:, :, None] & columns.inside[:, None, :])[..., None]
     if method == "nearest":
         crops = image[which, rows.nearest[:, :, None], columns.nearest[:, None, :]].astype(np.float32)
     else:
@@ -87,8 +108,7 @@ def crop_and_resize(
         top = corners[0] + (corners[1] - corners[0]) * across
         bottom = corners[2] + (corners[3] - corners[2]) * across
         crops = top + (bottom - top) * down
-    inside = rows.inside[:, :, None] & columns.inside[:, None, :]
-    return np.where(inside[..., None], crops, np.float32(extrapolation_value))
+    return crops if inside.all() else np.where(inside, crops, np.float32(extrapolation_value))
 
 
 def _corners(image: Array, which: Array, rows: _Axis, columns: _Axis) -> list[Array]:
