@@ -97,6 +97,9 @@ LATER_OPS = frozenset(
     AnonymousIteratorV3 AnonymousSeedGenerator DeleteSeedGenerator DummyMemoryCache DummySeedGenerator
     FinalizeDataset OptionsDataset ParallelBatchDataset ParallelFilterDataset ParallelInterleaveDatasetV3
     ParallelInterleaveDatasetV4 ParallelMapDatasetV2 RewriteDataset ShuffleDatasetV3 StatelessCase
+    RngReadAndSkip StatelessRandomGetAlg StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg
+    StatelessRandomNormalV2 StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
+    StatelessRandomUniformIntV2 StatelessRandomUniformV2 StatelessTruncatedNormalV2
     """.split()
 )
 
