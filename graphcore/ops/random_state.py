@@ -85,7 +85,7 @@ for _declared in (random_gamma_op, random_poisson_v1, random_poisson_v2):
 # Generators in variables: [low counter, high counter, key], int64
 
 
-def _from_state(resource: Any, algorithm: int, function: Callable[[Philox], Any]) -> Any:
+def from_state(resource: Any, algorithm: int, function: Callable[[Philox], Any]) -> Any:
     """`function` of the generator in a variable, which moves on.
 
     Raises:
@@ -122,7 +122,7 @@ def _algorithm(value: Any) -> int:
 
 def _stateful(name: str, function: Callable[..., Any], default: Any) -> GraphOp:
     def kernel(resource: Any, algorithm: Any, shape: Any, *, dtype: Any) -> Any:
-        return _from_state(resource, _algorithm(algorithm), lambda philox: function(philox, shape, dtype))
+        return from_state(resource, _algorithm(algorithm), lambda philox: function(philox, shape, dtype))
 
     kernel.__doc__ = f"{_TEXTS[name]}, by a generator whose state is a variable."
     declared = op(
@@ -175,7 +175,7 @@ def stateful_standard_normal(resource: Any, shape: Any, *, dtype: Any) -> Any:
         if state.ndim != 1 or not state.size:
             raise InvalidArgumentError("Size of tensor must be at least 1")
         rest = _Part(state[1:])
-        result = _from_state(
+        result = from_state(
             rest, int(state[0]), lambda philox: kernels.random_standard_normal(philox, shape, dtype)
         )
         resource.assign(np.concatenate([state[:1], rest.value]))
@@ -220,7 +220,7 @@ def stateful_uniform_int(
     for name, bound in (("minval", minval), ("maxval", maxval)):
         if np.ndim(bound):
             raise InvalidArgumentError(f"{name} must be 0-D, got shape {format_shape(np.shape(bound))}")
-    return _from_state(
+    return from_state(
         resource,
         _algorithm(algorithm),
         lambda philox: kernels.random_uniform_int(philox, shape, minval, maxval, dtype),
@@ -243,7 +243,7 @@ def _(node: Any) -> Shape:
 )
 def rng_skip(resource: Any, algorithm: Any, delta: Any) -> None:
     """Moves a generator on as if `delta` numbers had been drawn."""
-    _from_state(resource, _algorithm(algorithm), lambda philox: philox.skip(int(delta) * kernels.RESERVED))
+    from_state(resource, _algorithm(algorithm), lambda philox: philox.skip(int(delta) * kernels.RESERVED))
 
 
 rng_skip.shape(lambda node: [])
