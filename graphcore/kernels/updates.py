@@ -1,8 +1,9 @@
 """The optimizers' update rules: arrays that are changed in place, and how rows of them are.
 
 Every rule takes the variable and its slots, and then hyperparameters and the gradient in the order in
-which the op declares them. It works on whole variables and on some rows of them alike (a few are told which,
-because TensorFlow's kernels differ there for infinite numbers); all is computed in the variable's dtype.
+which the op declares them. It works on whole variables and on some rows of them alike (a few are told
+which, because TensorFlow's kernels differ there for infinite numbers and in rounding); all is computed in
+the variable's dtype.
 
 Source: tensorflow/core/kernels/training_ops.cc (r1.15); papers are named where there is one.
 """
@@ -160,11 +161,18 @@ def power_sign(var: Any, m: Any, lr: Any, logbase: Any, sign_decay: Any, beta: A
     var -= lr * np.exp(logbase * sign_decay * (np.sign(grad) * np.sign(m))) * grad
 
 
-def adagrad(var: Any, accum: Any, lr: Any, grad: Any, *, update_slots: bool) -> None:
+def adagrad(var: Any, accum: Any, lr: Any, grad: Any, *, update_slots: bool, by_rows: bool = False) -> None:
     """Adagrad (Duchi, Hazan, Singer, 2011): accum += grad^2; var -= lr * grad / sqrt(accum)."""
     if update_slots:
         accum += np.square(grad)
-    var -= grad * lr / np.sqrt(accum)
+    var -= grad * lr * _rsqrt(accum, by_rows)
+
+
+def _rsqrt(value: Any, by_rows: bool) -> Any:
+    """1 / sqrt(value), of 16 bits rounded once for whole variables, and after each step for rows."""
+    if value.dtype.itemsize > 2 or by_rows:
+        return value.dtype.type(1) / np.sqrt(value)
+    return (1 / np.sqrt(value.astype(np.float32))).astype(value.dtype)
 
 
 def adagrad_v2(var: Any, accum: Any, lr: Any, epsilon: Any, grad: Any, *, update_slots: bool) -> None:
@@ -194,12 +202,22 @@ def adagrad_da(
     var[...] = -lr * total / (l2 * (step * lr) + np.sqrt(gradient_squared_accumulator))
 
 
-def adadelta(var: Any, accum: Any, accum_update: Any, lr: Any, rho: Any, epsilon: Any, grad: Any) -> None:
+def adadelta(
+    var: Any,
+    accum: Any,
+    accum_update: Any,
+    lr: Any,
+    rho: Any,
+    epsilon: Any,
+    grad: Any,
+    *,
+    by_rows: bool = False,
+) -> None:
     """Adadelta (Zeiler, 2012)."""
     rest = var.dtype.type(1) - rho
     accum *= rho
     accum += np.square(grad) * rest
-    update = np.sqrt(accum_update + epsilon) / np.sqrt(accum + epsilon) * grad
+    update = np.sqrt(accum_update + epsilon) * _rsqrt(accum + epsilon, by_rows) * grad
     var -= update * lr
     accum_update *= rho
     accum_update += np.square(update) * rest
@@ -220,7 +238,10 @@ def rms_prop(
     """RMSProp (Tieleman and Hinton, 2012), with momentum."""
     _average(ms, np.square(grad), rho, by_rows)
     mom *= momentum
-    mom += (grad * lr) / np.sqrt(ms + epsilon)
+    if by_rows:
+        mom += _rsqrt(ms + epsilon, by_rows) * lr * grad
+    else:
+        mom += (grad * lr) / np.sqrt(ms + epsilon)
     var -= mom
 
 
@@ -242,7 +263,10 @@ def centered_rms_prop(
     _average(mg, grad, rho, by_rows)
     square = np.square(mg)
     mom *= momentum
-    mom += (grad * lr) / np.sqrt(ms + epsilon - square if by_rows else (ms - square) + epsilon)
+    if by_rows:
+        mom += _rsqrt(ms + epsilon - square, by_rows) * lr * grad
+    else:
+        mom += (grad * lr) / np.sqrt((ms - square) + epsilon)
     var -= mom
 
 

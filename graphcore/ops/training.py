@@ -69,7 +69,7 @@ _ROWS = (
     _Row("AdaMax", "var m v", "beta1_power lr beta1 beta2 epsilon grad", updates.ada_max, forms=_DENSE),
     _Row("AddSign", "var m", "lr alpha sign_decay beta grad", updates.add_sign, forms=_DENSE),
     _Row("PowerSign", "var m", "lr logbase sign_decay beta grad", updates.power_sign, forms=_DENSE),
-    _Row("Adagrad", "var accum", "lr grad", updates.adagrad, (_SLOTS,)),
+    _Row("Adagrad", "var accum", "lr grad", updates.adagrad, (_SLOTS,), by_rows=True),
     _Row("AdagradV2", "var accum", "lr epsilon grad", updates.adagrad_v2, (_SLOTS,)),
     _Row(
         "AdagradDA",
@@ -77,7 +77,7 @@ _ROWS = (
         "grad lr l1 l2 global_step",
         updates.adagrad_da,
     ),
-    _Row("Adadelta", "var accum accum_update", "lr rho epsilon grad", updates.adadelta),
+    _Row("Adadelta", "var accum accum_update", "lr rho epsilon grad", updates.adadelta, by_rows=True),
     _Row("RMSProp", "var ms mom", "lr rho momentum epsilon grad", updates.rms_prop, by_rows=True),
     _Row(
         "CenteredRMSProp",

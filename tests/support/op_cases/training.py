@@ -1,5 +1,6 @@
 """Updates of variables by optimizers: the formulas of the papers, for whole variables and row by row."""
 
+import ml_dtypes
 import numpy as np
 
 from . import Var, case, floats
@@ -202,7 +203,17 @@ RULES = {
     "ProximalAdagrad": (proximal_adagrad, (A,), [(0.1, 0.0, 0.2, G), (0.1, 0.9, 0.0, G)], None, BOTH),
     "ProximalGradientDescent": (proximal, (), [(0.1, 0.0, 0.2, G), (0.1, 0.9, 0.4, G)], None, BOTH),
 }
-HALF_LACKS = ("Proximal", "AdagradDA")
+PRECISIONS = (
+    (np.float32, 2e-5, 1e-6),
+    (np.float64, 2e-5, 1e-6),
+    (np.float16, 3e-2, 6e-3),
+    (ml_dtypes.bfloat16, 4e-2, 9e-2),
+)
+# Where TensorFlow has no kernel.
+_RARE = tuple(f"{form}{name}" for form in BOTH for name in ("Proximal", "AdagradDA"))
+_SINGLE = tuple(f"{form}AdaMax" for form in DENSE)
+_NO_ROWS = tuple(f"{form}{name}" for form in BOTH[2:] for name in ("RMSProp", "CenteredRMSProp"))
+LACKS = {np.float16: _RARE, ml_dtypes.bfloat16: (*_RARE, *_SINGLE, *_NO_ROWS)}
 
 
 def to(dtype, item):
@@ -214,10 +225,9 @@ def rows(name, rule, slots, inputs, attribute, form):
     wrap = (lambda function: function) if "Resource" in form else by_ref
     for value in (False, True) if attribute else (None,):
         options = {} if value is None else {attribute: value}
-        for dtype in (np.float32, np.float64, np.float16):
-            if dtype is np.float16 and name.startswith(HALF_LACKS):
+        for dtype, rtol, atol in PRECISIONS:
+            if dtype in LACKS and f"{form}{name}".startswith(LACKS[dtype]):
                 continue
-            tolerance = {"rtol": 3e-2, "atol": 6e-3} if dtype is np.float16 else {"rtol": 2e-5, "atol": 1e-6}
             variables = [Var(to(dtype, array)) for array in (V, *slots)]
             given = [to(dtype, item) for item in inputs]
             if "Sparse" in form:
@@ -234,8 +244,9 @@ def rows(name, rule, slots, inputs, attribute, form):
                 *given,
                 expect=wrap(expect),
                 note=np.dtype(dtype).name,
+                rtol=rtol,
+                atol=atol,
                 **options,
-                **tolerance,
             )
 
 
