@@ -178,7 +178,7 @@ def stacked(values: Sequence[Any], component: int) -> np.ndarray:
             )
     result = np.empty((len(values), *first.shape), first.dtype)
     for index, value in enumerate(values):
-        result[index] = value
+        result[index, ...] = value  # without the dots the array of a string would be the element
     return result
 
 
@@ -220,7 +220,7 @@ def padded_batch(rows: Sequence[Row], shapes: Sequence[Shape], fills: Sequence[A
         ]
         made = np.full((len(column), *sizes), fill, column[0].dtype)
         for position, value in enumerate(column):
-            part: Any = (position, *[slice(size) for size in value.shape])
+            part: Any = (position, *[slice(size) for size in value.shape], ...)
             made[part] = value
         result.append(made)
     return tuple(result)

@@ -41,7 +41,7 @@ _NO_GRAD = "serialized data is not differentiable"
 _LISTS = {"bytes_list": "string", "float_list": "float32", "int64_list": "int64"}
 _NAMES = {"float32": "float", "int64": "int64", "string": "string"}
 _RAW = (bool_, uint8, int8, uint16, int16, int32, int64, float16, float32, float64, complex64, complex128)
-_FEATURE_TYPES = "{float32, int64, string}"
+FEATURE_TYPES = "{float32, int64, string}"
 
 
 # Examples
@@ -156,8 +156,8 @@ def _keys(texts: Sequence[Any]) -> list[str]:
     "num_sparse: int >= 0",
     "sparse_keys: list(string) >= 0",
     "dense_keys: list(string) >= 0",
-    f"sparse_types: list({_FEATURE_TYPES}) >= 0",
-    f"Tdense: list({_FEATURE_TYPES}) >= 0",
+    f"sparse_types: list({FEATURE_TYPES}) >= 0",
+    f"Tdense: list({FEATURE_TYPES}) >= 0",
     "dense_shapes: list(shape) >= 0",
     no_grad=_NO_GRAD,
 )
@@ -205,8 +205,8 @@ def _(node: Any) -> list[Shape]:
     "sparse_shapes: Nsparse * int64, dense_values: Tdense",
     "Nsparse: int >= 0",
     "Ndense: int >= 0",
-    f"sparse_types: list({_FEATURE_TYPES}) >= 0",
-    f"Tdense: list({_FEATURE_TYPES}) >= 0",
+    f"sparse_types: list({FEATURE_TYPES}) >= 0",
+    f"Tdense: list({FEATURE_TYPES}) >= 0",
     "dense_shapes: list(shape) >= 0",
     no_grad=_NO_GRAD,
 )
@@ -221,34 +221,76 @@ def parse_example_op(
     node: Any,
 ) -> list[Any]:
     """The features of a vector of serialized Examples, batched."""
-    records = np.reshape(serialized, -1).tolist()
-    called = [name.decode(errors="replace") for name in np.reshape(names, -1).tolist()]
-    if called and len(called) != len(records):
-        raise InvalidArgumentError(f"There are {len(called)} names for {len(records)} serialized Examples")
-    called = called or ["<unknown>"] * len(records)
-    parsed = [_features_of(data, f"Name: {name}") for name, data in zip(called, records)]
-    who = [(f"Name: {name}, ", f", Index: {index}") for index, name in enumerate(called)]
-    sparse: list[list[np.ndarray]] = []
-    for key, dtype in zip(_keys(sparse_keys), node.attr("sparse_types")):
-        found = [_values_of(features, key, dtype, name) for features, name in zip(parsed, who)]
-        sparse.append([np.empty(0, dtype.np) if values is None else values for values in found])
-    dense = []
-    for key, dtype, shape, default in zip(
-        _keys(dense_keys), node.attr("Tdense"), dense_shapes, dense_defaults
-    ):
-        rows = [
-            _dense_values(features, key, dtype, shape, default, name) for features, name in zip(parsed, who)
-        ]
-        dense.append(_stacked(rows, dtype, shape, default))
+    records = Records(serialized, names)
+    types = node.attr("sparse_types"), node.attr("Tdense")
     return [
-        *[_places(rows) for rows in sparse],
-        *[
-            np.concatenate([np.empty(0, dtype.np), *rows])
-            for rows, dtype in zip(sparse, node.attr("sparse_types"))
-        ],
-        *[np.array([len(rows), max(map(len, rows), default=0)], np.int64) for rows in sparse],
-        *dense,
+        *records.sparse(_keys(sparse_keys), types[0]),
+        *records.dense(_keys(dense_keys), types[1], dense_shapes, dense_defaults),
     ]
+
+
+class Records:
+    """Serialized Examples, parsed.
+
+    Args:
+        serialized: Strings of any shape.
+        names: As many strings, for messages, or none.
+
+    Raises:
+        InvalidArgumentError: One is no Example, or the names are fewer or more.
+    """
+
+    def __init__(self, serialized: Any, names: Any = ()) -> None:
+        records = np.reshape(serialized, -1).tolist()
+        called = [name.decode(errors="replace") for name in np.reshape(names, -1).tolist()]
+        if called and len(called) != len(records):
+            raise InvalidArgumentError(
+                f"There are {len(called)} names for {len(records)} serialized Examples"
+            )
+        called = called or ["<unknown>"] * len(records)
+        self._parsed = [_features_of(data, f"Name: {name}") for name, data in zip(called, records)]
+        self._who = [(f"Name: {name}, ", f", Index: {index}") for index, name in enumerate(called)]
+
+    def rows(self, key: str, dtype: DType) -> list[np.ndarray]:
+        """The values of a feature in each record, of whatever number."""
+        found = [_values_of(features, key, dtype, who) for features, who in zip(self._parsed, self._who)]
+        return [np.empty(0, dtype.np) if values is None else values for values in found]
+
+    def sparse(self, keys: Sequence[str], dtypes: Sequence[DType]) -> list[np.ndarray]:
+        """All indices, all values, all shapes of features as sparse matrices."""
+        every = [self.rows(key, dtype) for key, dtype in zip(keys, dtypes)]
+        return [
+            *[_places(rows) for rows in every],
+            *[_joined(rows, dtype) for rows, dtype in zip(every, dtypes)],
+            *[np.array([len(rows), max(map(len, rows), default=0)], np.int64) for rows in every],
+        ]
+
+    def ragged(
+        self, keys: Sequence[str], dtypes: Sequence[DType], splits: Sequence[DType]
+    ) -> list[np.ndarray]:
+        """All values, all row splits of features as ragged matrices."""
+        every = [self.rows(key, dtype) for key, dtype in zip(keys, dtypes)]
+        return [
+            *[_joined(rows, dtype) for rows, dtype in zip(every, dtypes)],
+            *[np.cumsum([0, *map(len, rows)], dtype=dtype.np) for rows, dtype in zip(every, splits)],
+        ]
+
+    def dense(
+        self, keys: Sequence[str], dtypes: Sequence[DType], shapes: Sequence[Shape], defaults: Sequence[Any]
+    ) -> list[np.ndarray]:
+        """Features of known shapes, one row a record."""
+        found = []
+        for key, dtype, shape, default in zip(keys, dtypes, shapes, defaults):
+            rows = [
+                _dense_values(features, key, dtype, shape, default, who)
+                for features, who in zip(self._parsed, self._who)
+            ]
+            found.append(_stacked(rows, dtype, shape, default))
+        return found
+
+
+def _joined(rows: Sequence[np.ndarray], dtype: DType) -> np.ndarray:
+    return np.concatenate([np.empty(0, dtype.np), *rows])
 
 
 def _places(rows: list[np.ndarray]) -> np.ndarray:
@@ -277,6 +319,93 @@ def _(node: Any) -> list[Shape]:
     _check_dense(node, node.attr("Ndense"))
     dense: list[Shape] = [None if shape is None else (batch, *shape) for shape in node.attr("dense_shapes")]
     return [*[(None, 2)] * sparse, *[(None,)] * sparse, *[(2,)] * sparse, *dense]
+
+
+@op(
+    "ParseExampleV2",
+    "serialized: string, names: string, sparse_keys: string, dense_keys: string, ragged_keys: string, "
+    "dense_defaults: Tdense -> sparse_indices: num_sparse * int64, sparse_values: sparse_types, "
+    "sparse_shapes: num_sparse * int64, dense_values: Tdense, ragged_values: ragged_value_types, "
+    "ragged_row_splits: ragged_split_types",
+    f"Tdense: list({FEATURE_TYPES}) >= 0",
+    "num_sparse: int >= 0",
+    f"sparse_types: list({FEATURE_TYPES}) >= 0",
+    f"ragged_value_types: list({FEATURE_TYPES}) >= 0",
+    "ragged_split_types: list({int32, int64}) >= 0",
+    "dense_shapes: list(shape) >= 0",
+    no_grad=_NO_GRAD,
+)
+def parse_example_v2_op(
+    serialized: Any,
+    names: Any,
+    sparse_keys: Any,
+    dense_keys: Any,
+    ragged_keys: Any,
+    dense_defaults: list[Any],
+    *,
+    dense_shapes: Any,
+    node: Any,
+) -> list[Any]:
+    """The features of one serialized Example, or of a vector of them, batched."""
+    if np.ndim(serialized) > 1:
+        raise InvalidArgumentError(
+            f"Expected serialized to be a scalar or vector, got shape: {format_shape(np.shape(serialized))}"
+        )
+    records = Records(serialized, names)
+    keys = [
+        [text.decode("utf-8", "surrogateescape") for text in each]
+        for each in (sparse_keys, dense_keys, ragged_keys)
+    ]
+    types = {
+        name: node.attr(name)
+        for name in ("sparse_types", "Tdense", "ragged_value_types", "ragged_split_types")
+    }
+    sparse = records.sparse(keys[0], types["sparse_types"])
+    dense = records.dense(keys[1], types["Tdense"], dense_shapes, dense_defaults)
+    ragged = records.ragged(keys[2], types["ragged_value_types"], types["ragged_split_types"])
+    if np.ndim(serialized):
+        return [*sparse, *dense, *ragged]
+    # Of a single record there is no first axis.
+    count = len(keys[0])
+    indices, values, shapes = sparse[:count], sparse[count : 2 * count], sparse[2 * count :]
+    number = len(keys[2])
+    return [
+        *[each[:, 1:] for each in indices],
+        *values,
+        *[each[1:] for each in shapes],
+        *[each[0] for each in dense],
+        *ragged[:number],
+        *[each[:0] for each in ragged[number:]],
+    ]
+
+
+@parse_example_v2_op.shape
+def _(node: Any) -> list[Shape]:
+    serialized = with_rank_at_most(node.shape(0), 1)
+    sparse = node.attr("num_sparse")
+    ragged = len(node.attr("ragged_value_types"))
+    _check_same(num_sparse=sparse, sparse_types=len(node.attr("sparse_types")))
+    _check_same(ragged_value_types=ragged, ragged_split_types=len(node.attr("ragged_split_types")))
+    _check_dense(node, len(node.attr("Tdense")))
+    shapes: list[Shape] = node.attr("dense_shapes")
+    if serialized is None:
+        return [
+            *[(None, None)] * sparse,
+            *[(None,)] * sparse,
+            *[(None,)] * sparse,
+            *[None] * len(shapes),
+            *[(None,)] * (2 * ragged),
+        ]
+    rank = len(serialized) + 1
+    splits = serialized[0] + 1 if serialized and serialized[0] is not None else None if serialized else 0
+    return [
+        *[(None, rank)] * sparse,
+        *[(None,)] * sparse,
+        *[(rank,)] * sparse,
+        *[None if shape is None else (*serialized, *shape) for shape in shapes],
+        *[(None,)] * ragged,
+        *[(splits,)] * ragged,
+    ]
 
 
 # Raw bytes

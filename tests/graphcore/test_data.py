@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from sgtool import graphcore as ours
+from sgtool.formats import protos
 from sgtool.graphcore.function_defs import FunctionWriter
 from sgtool.graphcore.op import raw_ops
 
@@ -339,6 +340,8 @@ RAW: dict[str, tuple[Callable[[Any, Any], Any], list[Any]]] = {
         [0, 1],
     ),
 }
+
+
 def tf_variant() -> Any:
     return ours.variant
 
@@ -512,3 +515,85 @@ def test_a_python_function_in_a_graph(tf: Any) -> None:
         assert (value.tolist(), count, text) == ([2.0, 4.0], 2, b"text")
         with pytest.raises(tf.errors.InvalidArgumentError, match="0-th value returned by pyfunc_"):
             session.run(wrong, {x: [1.0]})
+
+
+@pytest.mark.parametrize("padded", [False, True])
+def test_a_batch_of_strings_holds_bytes(padded):
+    with ours.Graph().as_default(), ours.Session() as session:
+        strings = ours.data.Dataset.from_tensor_slices(["a", "b"])
+        batches = strings.padded_batch(2, []) if padded else strings.batch(2)
+        lengths = batches.map(ours.strings.length).make_one_shot_iterator().get_next()
+        batch = batches.make_one_shot_iterator().get_next()
+        assert list(map(type, session.run(batch))) == [bytes, bytes]
+        assert session.run(lengths).tolist() == [1, 1]
+
+
+PARSE = {
+    "ParseExampleDataset": {},
+    "ParseExampleDatasetV2": {"ragged_keys": [], "ragged_value_types": [], "ragged_split_types": []},
+}
+
+
+def parsed_examples(api, name):
+    """Examples in batches of 2, dense and sparse features, by an op of a dataset."""
+    example = protos.Example()
+    records = []
+    for number in range(3):
+        example.features.feature["x"].float_list.value[:] = [number, number + 0.5]
+        example.features.feature["ids"].int64_list.value[:] = range(number)
+        records.append(example.SerializeToString())
+    raw = api.raw_ops
+    with api.Graph().as_default(), api.Session() as session:
+        slices = raw.TensorSliceDataset(components=[api.constant(records)], output_shapes=[[]])
+        batches = raw.BatchDatasetV2(
+            input_dataset=slices,
+            batch_size=api.constant(2, api.int64),
+            drop_remainder=api.constant(False),
+            output_types=[api.string],
+            output_shapes=[[None]],
+        )
+        parsed = getattr(raw, name)(
+            input_dataset=batches,
+            num_parallel_calls=api.constant(1, api.int64),
+            dense_defaults=[api.zeros([0])],
+            sparse_keys=["ids"],
+            dense_keys=["x"],
+            sparse_types=[api.int64],
+            dense_shapes=[[2]],
+            output_types=[api.variant, api.float32],
+            output_shapes=[None, [None, 2]],
+            **PARSE[name],
+        )
+        iterator = raw.IteratorV2(
+            shared_name="",
+            container="",
+            output_types=[api.variant, api.float32],
+            output_shapes=[None, [None, 2]],
+        )
+        session.run(raw.MakeIterator(dataset=parsed, iterator=iterator))
+        ids, x = raw.IteratorGetNext(
+            iterator=iterator, output_types=[api.variant, api.float32], output_shapes=[None, [None, 2]]
+        )
+        fetches = [raw.DeserializeSparse(serialized_sparse=ids, dtype=api.int64), x]
+        found = []
+        for _ in range(2):
+            (indices, values, shape), dense = session.run(fetches)
+            found.append([item.tolist() for item in (indices, values, shape, dense)])
+        with pytest.raises(api.errors.OutOfRangeError):
+            session.run(fetches)
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(PARSE))
+def test_examples_are_parsed_in_a_pipeline(name):
+    assert parsed_examples(ours, name) == [
+        [[[1, 0]], [0], [2, 1], [[0, 0.5], [1, 1.5]]],
+        [[[0, 0], [0, 1]], [0, 1], [1, 2], [[2, 2.5]]],
+    ]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", sorted(PARSE))
+def test_examples_are_parsed_as_in_tensorflow(name):
+    tensorflow = pytest.importorskip("tensorflow.compat.v1")
+    assert parsed_examples(ours, name) == parsed_examples(tensorflow, name)

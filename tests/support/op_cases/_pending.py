@@ -96,7 +96,8 @@ LATER_OPS = frozenset(
     """
     AnonymousIteratorV3 AnonymousSeedGenerator DeleteSeedGenerator DummyMemoryCache DummySeedGenerator
     FinalizeDataset OptionsDataset ParallelBatchDataset ParallelFilterDataset ParallelInterleaveDatasetV3
-    ParallelInterleaveDatasetV4 ParallelMapDatasetV2 RewriteDataset ShuffleDatasetV3 StatelessCase
+    ParallelInterleaveDatasetV4 ParallelMapDatasetV2 ParseExampleDatasetV2 ParseExampleV2 RewriteDataset
+    ShuffleDatasetV3 StatelessCase
     RngReadAndSkip StatelessRandomGetAlg StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg
     StatelessRandomNormalV2 StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
     StatelessRandomUniformIntV2 StatelessRandomUniformV2 StatelessTruncatedNormalV2
@@ -186,6 +187,7 @@ _DATASETS = """
     IteratorGetNextAsOptional IteratorGetNextSync IteratorToStringHandle IteratorV2 MakeIterator
     MapAndBatchDataset MapDataset MaxIntraOpParallelismDataset ModelDataset NonSerializableDataset
     OneShotIterator OptimizeDataset OptionsDataset PaddedBatchDataset PaddedBatchDatasetV2
+    ParseExampleDataset ParseExampleDatasetV2
     ParallelBatchDataset ParallelFilterDataset ParallelInterleaveDataset ParallelInterleaveDatasetV2
     ParallelInterleaveDatasetV3 ParallelInterleaveDatasetV4 ParallelMapDataset ParallelMapDatasetV2
     PrefetchDataset PrivateThreadPoolDataset RandomDataset RangeDataset ReduceDataset RepeatDataset
