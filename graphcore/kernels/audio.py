@@ -228,10 +228,13 @@ def mfcc(
     # A bin is on the falling side of the filter before it and on the rising side of the one after it.
     after = np.minimum(np.searchsorted(centers[1:], mels, side="left"), filters)
     falling = (centers[after + 1] - mels) / (centers[after + 1] - centers[after])
-    bank = np.zeros((bins, filters + 2))
-    bank[used, after] = falling
-    bank[used, after + 1] = 1 - falling
-    magnitudes = np.sqrt(spectrograms.astype(np.float64))
-    logs = np.log(np.maximum(magnitudes @ bank[:, 1:-1], _FLOOR))
+    magnitudes = np.sqrt(spectrograms[..., used].astype(np.float64))
+    sums = np.zeros((*spectrograms.shape[:2], filters + 2))
+    if used.size:
+        falls = magnitudes * falling
+        met, starts = np.unique(after, return_index=True)
+        sums[..., met] += np.add.reduceat(falls, starts, axis=-1)
+        sums[..., met + 1] += np.add.reduceat(magnitudes - falls, starts, axis=-1)
+    logs = np.log(np.maximum(sums[..., 1:-1], _FLOOR))
     angles = np.arange(coefficients) * (np.pi / filters) * (np.arange(filters)[:, None] + 0.5)
     return np.asarray((logs @ (np.sqrt(2.0 / filters) * np.cos(angles))).astype(np.float32))

@@ -144,10 +144,11 @@ def extract_glimpse(
     for image, offset, glimpse in zip(images, offsets, out):
         targets, sources, whole = [], [], True
         for place, length, wanted in zip(offset, image.shape[:2], window):
-            start = place * np.float32(length) if normalized else place
+            with np.errstate(all="ignore"):
+                start = place * np.float32(length) if normalized else place
             if centered:
                 start = start / np.float32(2) + np.float32(length / 2)
-            begin = int(start - np.float32(wanted / 2))
+            begin = _as_int64(start - np.float32(wanted / 2))
             first, last = max(begin, 0), min(begin + wanted, length)
             whole = whole and begin >= 0 and begin + wanted <= length
             targets.append(slice(first - begin, max(last, first) - begin))

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError
 from .arrays import Array, shape_text
 
-Similarity = Callable[[int, Array], Array]
+# How alike boxes are with boxes that stay: both by number, one of them an array.
+Similarity = Callable[[Any, Any], Array]
 
 
 def _lower(a: Array, b: Array) -> Array:
@@ -32,7 +34,7 @@ def _higher(a: Array, b: Array) -> Array:
 
 
 def iou(boxes: Array) -> Similarity:
-    """The function that gives a box's intersections over unions with others, in the boxes' dtype."""
+    """The function that gives intersections over unions, in the boxes' dtype."""
     # NumPy's own functions are faster, and the same but for NaN.
     plain = bool(np.isfinite(boxes).all())
     lower, higher = (np.minimum, np.maximum) if plain else (_lower, _higher)
@@ -42,23 +44,23 @@ def iou(boxes: Array) -> Similarity:
     with np.errstate(all="ignore"):
         areas = (high[0] - low[0]) * (high[1] - low[1])
 
-    def similarity(index: int, others: Array) -> Array:
+    def similarity(boxes: Any, kept: Any) -> Array:
         with np.errstate(all="ignore"):
             sides = [
-                higher(lower(h[index], h[others]) - higher(lo[index], lo[others]), zero)
+                higher(lower(h[boxes], h[kept]) - higher(lo[boxes], lo[kept]), zero)
                 for h, lo in zip(high, low)
             ]
             common = sides[0] * sides[1]
-            theirs = areas[others]
-            found = common / (areas[index] + theirs - common)
-        return np.where((areas[index] <= zero) | (theirs <= zero), zero, found)
+            mine, theirs = areas[boxes], areas[kept]
+            found = common / (mine + theirs - common)
+        return np.where((mine <= zero) | (theirs <= zero), zero, found)
 
     return similarity
 
 
 def overlaps(matrix: Array) -> Similarity:
     """The function that looks similarities up in a square matrix."""
-    return lambda index, others: np.asarray(matrix[others, index])
+    return lambda boxes, kept: np.asarray(matrix[boxes, kept])
 
 
 def suppress(
@@ -88,7 +90,7 @@ def suppress(
     while len(selected) < max_output_size and waiting.size:
         best = int(waiting[0])
         selected.append(best)
-        alike = similarity(best, waiting[1:])
+        alike = similarity(waiting[1:], best)
         if undefined_counts and np.isnan(alike).any():  # 0 may still be above the threshold
             return suppress_softly(
                 scores, similarity, max_output_size, score_threshold, scores.dtype.type(0), threshold

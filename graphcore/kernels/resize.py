@@ -185,13 +185,13 @@ def resize_area(images: Array, size: Sequence[int] | Array, *, align_corners: bo
     rows, row_scale = _area_taps(images.shape[1], height, align_corners)
     columns, column_scale = _area_taps(images.shape[2], width, align_corners)
     sums = rows.gather(columns.gather(images.astype(np.float32, copy=False), 2), 1)
-    # Where both corners are aligned and a side has one pixel only, nothing is covered.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(sums * (np.float32(1) / (row_scale * column_scale)))
+    return np.asarray(sums * (np.float32(1) / (row_scale * column_scale)))
 
 
 def _area_taps(size: int, out: int, align_corners: bool) -> tuple[Taps, np.float32]:
     scale = _scale(size, out, align_corners)
+    if scale == 0:  # corners are aligned of one pixel, which then is all there is (1.15 gives NaN)
+        return Taps.of_columns(np.zeros((out, 1), np.int64), np.ones((out, 1), np.float32)), np.float32(1)
     edges = np.arange(out + 1, dtype=np.float32) * scale
     first = np.floor(edges[:-1]).astype(np.int64)
     taps, pixels, owners = Taps.of_spans(first, np.maximum(np.ceil(edges[1:]).astype(np.int64), first + 1))

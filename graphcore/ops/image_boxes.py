@@ -229,6 +229,8 @@ def combined_non_max_suppression_op(
     total = int(_scalar("max_total_size", max_total_size))
     if total <= 0:
         raise InvalidArgumentError(f"max_total_size must be > 0, but is {total}")
+    if per_class < 0:
+        raise InvalidArgumentError(f"max_size_per_class must be positive, but is {per_class}")
     if pad_per_class and per_class <= 0:
         raise InvalidArgumentError(f"max_output_size_per_class must be > 0, but is {per_class}")
     threshold = _threshold(iou_threshold)

@@ -400,3 +400,28 @@ CASES.append(
         note="undefined",
     )
 )
+CASES.append(
+    case(
+        "ExtractGlimpse",
+        PICTURE,
+        np.array([2, 4], np.int32),
+        np.array([[np.inf, 0]], np.float32),
+        uniform_noise=False,
+        noise="zero",
+        expect=np.zeros((1, 2, 4, 2)),
+        note="infinite",
+    )
+)
+ONE_SIDED = np.triu(MATRIX)
+ONE_SIDED[2, 3] = np.nan
+CASES.append(
+    case(
+        "NonMaxSuppressionWithOverlaps",
+        ONE_SIDED,
+        SCORES,
+        TEN,
+        *numbers(0.5, 0.2),
+        expect=np.array([3, 0, 1, 4, 5], np.int32),
+        note="one_sided",
+    )
+)

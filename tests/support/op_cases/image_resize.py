@@ -186,6 +186,18 @@ CASES += [
     ),
 ]
 
+CASES.append(
+    case(
+        "ResizeArea",
+        X[:, :, :1],
+        np.array([3, 4], np.int32),
+        align_corners=True,
+        expect=lambda x, _: resized(area, align_corners=True)(np.repeat(x, 4, 2), (3, 4)),
+        note="one_column",
+        rtol=1e-5,
+    )
+)
+
 # Scaling and shifting
 
 
