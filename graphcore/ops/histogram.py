@@ -11,7 +11,7 @@ from ..default import name_scope
 from ..dtypes import ANY, INDEX, float32, float64, int32, int64
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import op, raw_ops
-from ..shapes import Shape, with_rank
+from ..shapes import Shape, format_shape, with_rank
 from . import rules
 
 _COUNTED = (int32, int64, float32, float64)
@@ -133,7 +133,12 @@ def _bound(name: str, side: Any, text: str) -> Any:
     def kernel(sorted_inputs: Any, values: Any, *, out_type: Any) -> Any:
         if np.ndim(sorted_inputs) < 2:
             raise InvalidArgumentError("sorted input argument must be a matrix")
-        if sorted_inputs.shape[0] != (values.shape[0] if np.ndim(values) else None):
+        if sorted_inputs.ndim > 2 or np.ndim(values) != 2:
+            shapes = [format_shape(np.shape(item)) for item in (sorted_inputs, values)]
+            raise InvalidArgumentError(
+                f"sorted_inputs and values must be matrices, not {' and '.join(shapes)}"
+            )
+        if sorted_inputs.shape[0] != values.shape[0]:
             raise InvalidArgumentError("Leading dim_size of both tensors must match.")
         places = np.zeros(values.shape, out_type)
         for row, wanted, place in zip(sorted_inputs, values, places):

@@ -306,6 +306,7 @@ def _(node: Any, dy: Any) -> Any:
 def cholesky_grad(l: Any, grad: Any) -> Any:  # noqa: E741 (as TensorFlow names it)
     """The gradient by a matrix, of that by its Cholesky factor."""
     _check_system(l, grad)
+    check_matrix(grad)
     return kernels.cholesky_grad(widened(l), widened(grad)).astype(l.dtype)
 
 

@@ -24,6 +24,8 @@ PHILOX, AUTOMATIC = 1, 3
 
 
 def _generator(key: Any, counter: Any, alg: Any) -> Philox:
+    if np.ndim(alg):
+        raise InvalidArgumentError(f"alg must be a scalar, not {format_shape(np.shape(alg))}")
     if int(alg) not in (PHILOX, AUTOMATIC):
         raise UnimplementedError(f"Unsupported algorithm id: {int(alg)}; a CPU has Philox (1) only")
     if np.shape(key) != (1,):

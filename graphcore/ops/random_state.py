@@ -10,8 +10,8 @@ import numpy as np
 
 from ..convert import convert_to_tensor
 from ..default import name_scope
-from ..dtypes import ANY, INDEX, as_dtype, float16, float32, float64, int32, int64, uint64
-from ..errors import InvalidArgumentError
+from ..dtypes import ANY, FLOATING, INDEX, as_dtype, float16, float32, float64, int32, int64, uint64
+from ..errors import InvalidArgumentError, InvalidValueError
 from ..kernels import philox as kernels, philox_rejection
 from ..kernels.philox import Philox
 from ..op import GraphOp, op, raw_ops
@@ -80,6 +80,34 @@ def random_poisson_v2(ctx: Any, shape: Any, rate: Any, *, dtype: Any, node: Any)
 
 for _declared in (random_gamma_op, random_poisson_v1, random_poisson_v2):
     _declared.shape(_leading_shape)
+
+
+@op(
+    "ParameterizedTruncatedNormal",
+    "shape: T, means: dtype, stdevs: dtype, minvals: dtype, maxvals: dtype -> output: dtype",
+    *_SEEDS,
+    dtype=FLOATING,
+    T=INDEX,
+    stateful=True,
+    no_grad="random numbers do not depend on the inputs",
+)
+def parameterized_truncated_normal_op(
+    ctx: Any, shape: Any, means: Any, stdevs: Any, minvals: Any, maxvals: Any, *, node: Any
+) -> Any:
+    """Normally distributed numbers within bounds, each batch with parameters of its own."""
+    parameters = [np.asarray(value) for value in (means, stdevs, minvals, maxvals)]
+    return draw(ctx, node, philox_rejection.parameterized_truncated_normal, shape, *parameters)
+
+
+@parameterized_truncated_normal_op.shape
+def _(node: Any) -> Shape:
+    with_rank(node.shape(0), 1)
+    for index in range(1, 5):
+        shape = node.shape(index)
+        if shape is not None and len(shape) > 1:
+            raise InvalidValueError(f"Shape must be at most rank 1 but is rank {len(shape)}")
+    known: Shape = node.value_as_shape(0)
+    return known
 
 
 # Generators in variables: [low counter, high counter, key], int64
@@ -243,6 +271,10 @@ def _(node: Any) -> Shape:
 )
 def rng_skip(resource: Any, algorithm: Any, delta: Any) -> None:
     """Moves a generator on as if `delta` numbers had been drawn."""
+    if np.ndim(delta):
+        raise InvalidArgumentError(
+            f"input 2 (0-based) must have shape [], not {format_shape(np.shape(delta))}"
+        )
     from_state(resource, _algorithm(algorithm), lambda philox: philox.skip(int(delta) * kernels.RESERVED))
 
 
@@ -314,3 +346,25 @@ def random_poisson(
         shape = convert_to_tensor(shape, int32, name="shape")
         seed1, seed2 = get_seed(seed)
         return random_poisson_v2(shape, lam, dtype=dtype, seed=seed1, seed2=seed2)
+
+
+def parameterized_truncated_normal(
+    shape: Any,
+    means: Any = 0.0,
+    stddevs: Any = 1.0,
+    minvals: Any = -2.0,
+    maxvals: Any = 2.0,
+    dtype: Any = float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Normally distributed numbers within bounds, by the op `ParameterizedTruncatedNormal`."""
+    with name_scope(name, "parameterized_truncated_normal", [shape, means, stddevs, minvals, maxvals]):
+        shape = convert_to_tensor(shape, preferred_dtype=int32, name="shape")
+        names = ("means", "stddevs", "minvals", "maxvals")
+        values = [
+            convert_to_tensor(value, dtype, name=each)
+            for each, value in zip(names, (means, stddevs, minvals, maxvals))
+        ]
+        seed1, seed2 = get_seed(seed)
+        return parameterized_truncated_normal_op(shape, *values, seed=seed1, seed2=seed2)

@@ -11,7 +11,7 @@ from ..convert import convert_to_tensor
 from ..dtypes import FLOATING, INDEX, NUMBER, REAL, float16, float32, float64, int32, int64
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import GraphOp, op, raw_ops
-from ..shapes import Shape, reduce, with_rank, with_rank_at_least
+from ..shapes import Shape, format_shape, reduce, with_rank, with_rank_at_least
 from . import rules
 
 _ARGS = "input: {0}, reduction_indices: Tidx -> output: {0}"
@@ -304,6 +304,8 @@ arg_min = _arg_reduction(
 
 def _cumulative(name: str, text: str, ufunc: Any, identity: Any, grad: Any, types: Any = NUMBER) -> GraphOp:
     def kernel(x: Any, axis: Any, *, exclusive: bool, reverse: bool) -> Any:
+        if np.ndim(axis):
+            raise InvalidArgumentError(f"ScanOp: axis must be a scalar, not {format_shape(np.shape(axis))}")
         position = int(axis)
         if not -x.ndim <= position < x.ndim:
             raise InvalidArgumentError(

@@ -70,6 +70,44 @@ CASES += [
     )
 ]
 
+BOUNDS = {
+    "normal": (-2.0, 2.0),
+    "flat": (0.5, 0.9),
+    "tail": (2.0, np.inf),
+    "reversed": (-np.inf, -1.0),
+    "one_side": (-1.0, 9.0),
+}
+CASES += [
+    seeded(
+        "ParameterizedTruncatedNormal",
+        np.array([10, 7], np.int32),
+        *(dtype(value) for value in (0.5, 1.5, 0.5 + 1.5 * low, 0.5 + 1.5 * high)),
+        **SEEDS,
+        rtol=1e-5,
+        note=f"{name}_{dtype.__name__}",
+    )
+    for dtype in (np.float32, np.float64)
+    for name, (low, high) in BOUNDS.items()
+]
+CASES += [
+    seeded(
+        "ParameterizedTruncatedNormal",
+        np.array([2, 4], np.int32),
+        *np.float32([[0, 9], [1, 2], [-1, 8], [1, 14]]),
+        **SEEDS,
+        rtol=1e-5,
+        note="batches",
+        oracle="threads take the batches",
+    ),
+    seeded(
+        "ParameterizedTruncatedNormal",
+        np.array([0, 4], np.int64),
+        *np.float32([0, 1, -1, 1]),
+        **SEEDS,
+        note="empty",
+    ),
+]
+
 STATE = np.array([5, 0, 1234567], np.int64)
 SIZE, PHILOX = np.array([3, 5], np.int64), np.int64(1)
 CASES += [
