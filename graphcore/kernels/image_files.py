@@ -65,7 +65,7 @@ def decode_jpeg(
         channels: 1 or 3; 0: as many as the file has. CMYK becomes RGB.
         ratio: 1, 2, 4 or 8: the image is so many times smaller.
         crop: y, x, height and width of the part to decode, of the smaller image.
-        fancy_upscaling: Whether colours of half the resolution are interpolated; Pillow always does.
+        fancy_upscaling: Whether colours of a lower resolution are interpolated; else they are repeated.
         recover: Whether what a truncated file lacks is filled up.
         acceptable_fraction: What part of the rows a truncated file must have; only 1 is implemented.
 
@@ -75,28 +75,27 @@ def decode_jpeg(
     Raises:
         InvalidArgumentError: The file is damaged, or the crop lies outside.
         MissingExtraError: Pillow is not installed.
-        UnimplementedError: A truncated file, of which a fraction is acceptable; colours of half the
-            resolution without fancy upscaling.
+        UnimplementedError: A truncated file, of which a fraction is acceptable; without fancy upscaling,
+            colours of a lower resolution that is not half in both directions.
     """
     image_module = _pillow("Decoding JPEG")
     problem = f"Invalid JPEG data or crop window, data size {len(data)}"
     try:
-        image = image_module.open(io.BytesIO(data + _END_OF_IMAGE if recover else data), formats=["JPEG"])
+        source = data + _END_OF_IMAGE if recover else data
+        image = image_module.open(io.BytesIO(source), formats=["JPEG"])
         cmyk, adobe = image.mode == "CMYK", "adobe" in image.info
         gray = channels == 1 or (channels == 0 and image.mode == "L")
         if cmyk and gray:
             raise ValueError("CMYK is not decoded to one channel")
-        if not (fancy_upscaling or gray or ratio > 1 or len({layer[1:3] for layer in image.layer}) == 1):
-            raise UnimplementedError(
-                "JPEG with colours of a lower resolution is decoded with fancy_upscaling only.",
-                size=len(data),
-            )
+        plain = (
+            fancy_upscaling or gray or cmyk or ratio > 1 or len({layer[1:3] for layer in image.layer}) == 1
+        )
         size = tuple(-(-side // ratio) for side in image.size)
         if not cmyk:
             image.draft("L" if gray else "RGB", tuple(max(side // ratio, 1) for side in image.size))
         if image.size != size:  # smaller than Pillow can ask libjpeg for
             image = image.reduce(ratio)
-        pixels = np.asarray(image)
+        pixels = np.asarray(image) if plain else _boxed_colors(image_module, source, image)
     except (OSError, ValueError, SyntaxError, struct.error, image_module.DecompressionBombError) as error:
         if acceptable_fraction < 1 and "truncated" in str(error):
             raise UnimplementedError(
@@ -124,6 +123,43 @@ def decode_jpeg(
             )
         pixels = pixels[top : top + height, left : left + width]
     return np.ascontiguousarray(pixels)
+
+
+def _boxed_colors(image_module: Any, data: bytes, image: Any) -> Array:
+    """The pixels where colours of half the resolution are repeated.
+
+    Pillow always interpolates them. But decoding to half the size leaves just them at their resolution,
+    and decoding to gray gives the luminance.
+    """
+    if [layer[1:3] for layer in image.layer] != [(2, 2), (1, 1), (1, 1)]:
+        raise UnimplementedError(
+            "JPEG with colours of such a resolution is decoded with fancy_upscaling only.",
+            layers=[list(layer) for layer in image.layer],
+        )
+    width, height = image.size
+    parts = []
+    for mode, ratio in (("L", 1), ("YCbCr", 2)):
+        part = image_module.open(io.BytesIO(data), formats=["JPEG"])
+        part.draft(mode, (max(width // ratio, 1), max(height // ratio, 1)))
+        parts.append(np.asarray(part).astype(np.int64))
+    light, small = parts
+    if small.shape[:2] != (-(-height // 2), -(-width // 2)):  # too small for Pillow to halve
+        small = small[::2, ::2]
+    blue, red = np.moveaxis(small.repeat(2, 0).repeat(2, 1)[:height, :width, 1:] - 128, -1, 0)
+    # libjpeg's tables: 16 bits behind the point, rounded once (jdcolor.c).
+    half = 1 << 15
+    return (
+        np.stack(
+            [
+                light + (91881 * red + half >> 16),
+                light + (-22554 * blue - 46802 * red + half >> 16),
+                light + (116130 * blue + half >> 16),
+            ],
+            axis=-1,
+        )
+        .clip(0, 255)
+        .astype(np.uint8)
+    )
 
 
 def jpeg_shape(data: bytes) -> tuple[int, int, int]:

@@ -284,8 +284,20 @@ def test_truncated_files():
     np.testing.assert_array_equal(found[:16], whole[:16])
     with pytest.raises(UnimplementedError, match="acceptable_fraction"):
         run(graphcore, "DecodeJpeg", data, acceptable_fraction=0.1)
+
+
+def test_colors_of_half_the_resolution():
+    """Without fancy upscaling four pixels have one colour, at their own luminance."""
+    found = run(graphcore, "DecodeJpeg", JPEG["usual"], fancy_upscaling=False).astype(int)
+    smooth = run(graphcore, "DecodeJpeg", JPEG["usual"]).astype(int)
+    difference = (found[..., 0] - found[..., 2])[:44, :60].reshape(22, 2, 30, 2)
+    inside = ((found > 0) & (found < 255)).all(-1)[:44, :60].reshape(22, 2, 30, 2).all((1, 3))
+    assert np.ptp(difference, axis=(1, 3))[inside].max() <= 1
+    assert np.abs(found - smooth).mean() < 8
+    same = run(graphcore, "DecodeJpeg", JPEG["fine"], fancy_upscaling=False)
+    np.testing.assert_array_equal(same, run(graphcore, "DecodeJpeg", JPEG["fine"]))
     with pytest.raises(UnimplementedError, match="fancy_upscaling"):
-        run(graphcore, "DecodeJpeg", JPEG["usual"], fancy_upscaling=False)
+        run(graphcore, "DecodeJpeg", saved(SMOOTH, "JPEG", subsampling=1), fancy_upscaling=False)
 
 
 @pytest.mark.parametrize("kind", ["PNG", "GIF", "BMP", "JPEG"])
@@ -353,6 +365,14 @@ def test_jpeg_in_tensorflow(name, ratio, method, tensorflow):
     exact = method and name not in ("cmyk", "tiny")
     np.testing.assert_allclose(found.astype(int), wanted.astype(int), atol=0 if exact else 10)
     assert np.abs(found.astype(int) - wanted).mean() < 3
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", JPEG.keys() - {"cmyk"})
+def test_plain_upscaling_in_tensorflow(name, tensorflow):
+    options = {"fancy_upscaling": False, "dct_method": "INTEGER_ACCURATE"}
+    found, wanted = (run(tf, "DecodeJpeg", JPEG[name], **options) for tf in (graphcore, tensorflow))
+    np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.oracle
