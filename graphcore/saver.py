@@ -131,6 +131,8 @@ class Saver:
         self._keep_hours = definition.keep_checkpoint_every_n_hours
         self._next_checkpoint_time = time.time() + self._keep_hours * 3600
         self._sharded = definition.sharded
+        # What was saved in one file of the first version goes on so; sharded ones go over to the second.
+        self._write_version = V1 if definition.version < V2 and not definition.sharded else V2
         self._saveables = of_graph(self._graph, definition)
 
     @property

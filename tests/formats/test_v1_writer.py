@@ -185,6 +185,11 @@ def go_on(tf: Any, folder: Path) -> None:
         saver = tf.train.import_meta_graph(f"{path}.meta")
         saver.restore(session, path)
         assert session.run(["a:0", "net/b/Read/ReadVariableOp:0"])[0].tolist() == [5, 6]
+        saver.save(
+            session, str(folder / "on"), write_state=False
+        )  # in the version of the saver that was imported
+    assert (folder / "on").read_bytes() == (folder / "m-2").read_bytes()
+    assert not (folder / "on.index").exists()
 
 
 def test_a_saver_writes_the_first_version(tmp_path: Path) -> None:
