@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from op_cases import floats
@@ -133,3 +135,10 @@ def test_sparse_matmul_is_asked_for_by_hints():
         assert tf.matmul(x, x, a_is_sparse=True).op.type == "SparseMatMul"
         assert tf.matmul(x, tf.placeholder(tf.float32)).op.type == "BatchMatMulV2"
         assert tf.matmul(x, x).op.type == "MatMul"
+
+
+def test_functions_that_need_scipy_name_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.linalg", None)
+    with pytest.raises(tf.errors.UnavailableError, match=r"sgtool\[scipy\]") as raised:
+        run("MatrixSquareRoot", np.eye(2, dtype=np.float32))
+    assert raised.value.fields["extra"] == "scipy"
