@@ -20,6 +20,20 @@ DENSE = np.diag(DIAGONALS[1]) + np.diag(DIAGONALS[0, :-1], 1) + np.diag(DIAGONAL
 RHS = floats(5, 2, seed=7)
 COUNTED = ints(9, low=0, high=6)
 
+
+def overlapped(frames, step):
+    result = np.zeros((len(frames), (frames.shape[1] - 1) * step + frames.shape[2]), np.float32)
+    for index in range(frames.shape[1]):
+        result[:, index * step : index * step + frames.shape[2]] += frames[:, index]
+    return result
+
+
+def spectra(signal, length, step, size):
+    window = np.hanning(length + 1)[:-1] if length % 2 == 0 else np.hanning(length)
+    starts = range(0, signal.shape[1] - length + 1, step)
+    return np.abs(np.fft.rfft(np.stack([signal[:, i : i + length] * window for i in starts], 1), size))
+
+
 # name: (program, inputs, expected)
 PROGRAMS = {
     "tensordot": (lambda tf, x, y: tf.tensordot(x, y, 1), [X, A], X @ A),
@@ -168,6 +182,35 @@ PROGRAMS = {
     ),
     "fftshift": (
         lambda tf, x: tf.signal.ifftshift(tf.signal.fftshift(x, axes=1), axes=[1]),
+        [SIGNAL],
+        SIGNAL,
+    ),
+    "frame": (
+        lambda tf, x: tf.signal.frame(x, 4, 3),
+        [SIGNAL],
+        np.stack([SIGNAL[:, i : i + 4] for i in (0, 3)], 1),
+    ),
+    "frame_padded": (
+        lambda tf, x: tf.signal.frame(x, 4, 3, pad_end=True, pad_value=9.0),
+        [SIGNAL],
+        np.stack([np.pad(SIGNAL, [(0, 0), (0, 2)], constant_values=9)[:, i : i + 4] for i in (0, 3, 6)], 1),
+    ),
+    "frame_axis": (
+        lambda tf, x: tf.signal.frame(x, 2, 1, axis=0),
+        [X],
+        np.stack([X[i : i + 2] for i in range(3)]),
+    ),
+    "overlap_and_add": (lambda tf, x: tf.signal.overlap_and_add(x, 2), [CUBE], overlapped(CUBE, 2)),
+    "stft": (lambda tf, x: tf.abs(tf.signal.stft(x, 5, 2)), [SIGNAL], spectra(SIGNAL, 5, 2, 8)),
+    "stft_padded": (
+        lambda tf, x: tf.abs(tf.signal.stft(x, 4, 3, fft_length=6, pad_end=True)),
+        [SIGNAL],
+        spectra(np.pad(SIGNAL, [(0, 0), (0, 2)]), 4, 3, 6),
+    ),
+    "inverse_stft": (
+        lambda tf, x: tf.stop_gradient(
+            tf.signal.inverse_stft(tf.signal.stft(x, 4, 4, window_fn=None), 4, 4, window_fn=None)
+        ),
         [SIGNAL],
         SIGNAL,
     ),
