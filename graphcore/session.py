@@ -25,7 +25,6 @@ from .fetches import FetchMapper
 from .graph import Graph
 from .operation import Operation, Tensor
 from .ops.session_state import TensorHandle
-from .ops.session_state import TensorHandle
 from .resources import RunContext, SessionState
 from .stacks import graph_stack, session_stack
 
