@@ -176,3 +176,12 @@ def _sip_round(state: list[int]) -> None:
     b = _rotate(b, 47) ^ c
     d = _rotate(d, 43) ^ a
     state[:] = a, b, _rotate(c, 32), d
+
+
+def fingerprint_cat(first: int, second: int) -> int:
+    """The fingerprint of two, as TensorFlow's FingerprintCat64 puts them together."""
+    factor = 0xC6A4A7935BD1E995
+    result = first ^ factor ^ (_mix(second * factor & _M64) * factor & _M64)
+    for _ in range(2):
+        result = _mix(result * factor & _M64)
+    return result

@@ -101,6 +101,8 @@ class Built:
         for arg, value in zip(declared, values, strict=True):
             if isinstance(value, Var):
                 arguments[arg.name] = self.variable(value.value, arg.is_ref)
+            elif arg.is_list and not isinstance(value, list) and not value.size:
+                arguments[arg.name] = []  # a list without tensors
             elif isinstance(value, list):
                 arguments[arg.name] = [self.tensor(item) for item in value]
             else:

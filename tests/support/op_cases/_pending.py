@@ -1,5 +1,7 @@
 """What the op table does not cover, each with the reason; these tables are there to shrink."""
 
+_words = str.split
+
 _FILES = "touches files: tests of the saver and of file policy"
 _SUMMARY = "tests of summaries"
 _BRANCH = "needs two branches: tests of conditionals"
@@ -93,7 +95,8 @@ UNDIFFERENTIATED: dict[str, str] = {
 
 # Ops that came after TensorFlow 1.15, which files of TensorFlow 2 use. TensorFlow itself checks them.
 LATER_OPS = frozenset(
-    """
+    _words(
+        """
     AnonymousIteratorV3 AnonymousSeedGenerator DeleteSeedGenerator DummyMemoryCache DummySeedGenerator
     FinalizeDataset OptionsDataset ParallelBatchDataset ParallelFilterDataset ParallelInterleaveDatasetV3
     ParallelInterleaveDatasetV4 ParallelMapDatasetV2 ParseExampleDatasetV2 ParseExampleV2 RewriteDataset
@@ -101,7 +104,8 @@ LATER_OPS = frozenset(
     RngReadAndSkip StatelessRandomGetAlg StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg
     StatelessRandomNormalV2 StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
     StatelessRandomUniformIntV2 StatelessRandomUniformV2 StatelessTruncatedNormalV2
-    """.split()
+    """
+    )
 )
 
 # Attributes of later versions of TensorFlow that we declare on top of 1.15's.
@@ -175,7 +179,8 @@ PENDING.update(
     )
 )
 
-_DATASETS = """
+_DATASETS = _words(
+    """
     AnonymousIterator AnonymousIteratorV2 AnonymousIteratorV3 AnonymousMemoryCache
     AnonymousRandomSeedGenerator AnonymousSeedGenerator AssertNextDataset BatchDataset BatchDatasetV2
     CacheDataset CacheDatasetV2 ConcatenateDataset DatasetCardinality DatasetToSingleElement DeleteIterator
@@ -195,7 +200,8 @@ _DATASETS = """
     ShuffleDatasetV2 ShuffleDatasetV3 SkipDataset SlidingWindowDataset SparseTensorSliceDataset TakeDataset
     TakeWhileDataset TensorDataset TensorSliceDataset TextLineDataset TFRecordDataset UnbatchDataset
     UniqueDataset UnwrapDatasetVariant WindowDataset WrapDatasetVariant ZipDataset
-""".split()
+"""
+)
 PENDING.update(dict.fromkeys(_DATASETS, "needs a dataset: tests of tf.data"))
 PENDING.update({f"Experimental{name}": "as the op without that word" for name in _DATASETS})
 PENDING.update(dict.fromkeys(["PyFunc", "PyFuncStateless"], "calls a Python function: tests of tf.data"))
@@ -232,7 +238,7 @@ PENDING.update(
             *(
                 f"{prefix}Map{what}"
                 for prefix in ("", "Ordered")
-                for what in "Stage Unstage UnstageNoKey Peek Size IncompleteSize Clear".split()
+                for what in _words("Stage Unstage UnstageNoKey Peek Size IncompleteSize Clear")
             ),
             *(
                 f"{prefix}{what}"
