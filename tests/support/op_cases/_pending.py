@@ -268,7 +268,7 @@ PENDING.update(
             *("TensorArray", "TensorArrayV2", "TensorArrayPack", "TensorArrayUnpack"),
             *(
                 f"TensorArray{what}{version}"
-                for what in "Grad Write Read Gather Scatter Concat Split Size Close".split()
+                for what in ["Grad", "Write", "Read", "Gather", "Scatter", "Concat", "Split", "Size", "Close"]
                 for version in ("", "V2")
             ),
         ],
