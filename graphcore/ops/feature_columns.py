@@ -41,12 +41,12 @@ def sparse_cross(
     shapes: list[Any],
     dense_inputs: list[Any],
     *,
-    hashed_output: bool,
     num_buckets: int,
     hash_key: int,
-    internal_type: Any,
+    node: Any,
 ) -> tuple[Any, Any, Any]:
     """Every combination of one feature of each column in a row: joined by `_X_`, or a hash of all."""
+    is_hashed = node.attr("out_type") == int64  # TensorFlow does not look at `hashed_output` either
     batch = int(shapes[0][0]) if shapes else len(dense_inputs[0]) if dense_inputs else 0
     columns = [
         *(
@@ -55,7 +55,7 @@ def sparse_cross(
         ),
         *(_dense_rows(array, batch, position) for position, array in enumerate(dense_inputs)),
     ]
-    convert: Callable[[Any], Any] = _number if hashed_output else _text
+    convert: Callable[[Any], Any] = _number if is_hashed else _text
     rows = [[[convert(item) for item in row] for row in column] for column in columns]
     places: list[tuple[int, int]] = []
     crosses: list[Any] = []
@@ -64,12 +64,10 @@ def sparse_cross(
         found = list(itertools.product(*(column[row] for column in rows)))
         places += [(row, number) for number in range(len(found))]
         crosses += (
-            [_hashed(each, hash_key, num_buckets) for each in found]
-            if hashed_output
-            else map(b"_X_".join, found)
+            [_hashed(each, hash_key, num_buckets) for each in found] if is_hashed else map(b"_X_".join, found)
         )
         largest = max(largest, len(found))
-    result = np.empty(len(crosses), np.int64 if hashed_output else object)
+    result = np.empty(len(crosses), np.int64 if is_hashed else object)
     result[:] = crosses
     return np.array(places, np.int64).reshape(-1, 2), result, np.array([batch, largest], np.int64)
 

@@ -138,6 +138,15 @@ def _check_same(**sizes: int) -> None:
         raise InvalidValueError(f"{name} ({size}) must match the size of {rest}")
 
 
+def _check_keys(**given: tuple[Any, int]) -> None:
+    """Raises InvalidArgumentError unless there is a vector of as many keys as features."""
+    for name, (keys, count) in given.items():
+        if np.shape(keys) != (count,):
+            raise InvalidArgumentError(
+                f"Expected {name} to be a vector of {count} strings, got shape {format_shape(np.shape(keys))}"
+            )
+
+
 def _check_dense(node: Any, keys: int) -> None:
     _check_same(
         dense_keys=keys, dense_types=len(node.attr("Tdense")), dense_shapes=len(node.attr("dense_shapes"))
@@ -347,6 +356,11 @@ def parse_example_v2_op(
     node: Any,
 ) -> list[Any]:
     """The features of one serialized Example, or of a vector of them, batched."""
+    _check_keys(
+        sparse_keys=(sparse_keys, node.attr("num_sparse")),
+        dense_keys=(dense_keys, len(node.attr("Tdense"))),
+        ragged_keys=(ragged_keys, len(node.attr("ragged_value_types"))),
+    )
     if np.ndim(serialized) > 1:
         raise InvalidArgumentError(
             f"Expected serialized to be a scalar or vector, got shape: {format_shape(np.shape(serialized))}"
