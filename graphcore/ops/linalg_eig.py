@@ -1,8 +1,9 @@
 """Decompositions and functions of matrices: QR, SVD, eigenvalues, LU, exponential, logarithm, square root.
 
 Source: tensorflow/core/ops/linalg_ops.cc and python/ops/linalg_grad.py (r1.15), behaviour only. Where a
-decomposition is unique up to signs only, the signs are LAPACK's. What is not asked for is a scalar zero: a
-scalar is what TensorFlow returns, though its shape rule says an empty vector.
+decomposition is unique up to signs only, the signs are LAPACK's; those of singular vectors of real matrices
+with less than 16 columns are TensorFlow's. What is not asked for is a scalar zero: a scalar is what
+TensorFlow returns, though its shape rule says an empty vector.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from ..convert import convert_to_tensor
 from ..dtypes import COMPLEX, INDEX, float16, float32, float64, int32
 from ..errors import InvalidArgumentError, UnimplementedError
-from ..kernels import matrices as kernels
+from ..kernels import matrices as kernels, svd_signs
 from ..kernels.arrays import widened
 from ..op import op, raw_ops
 from ..shapes import Dim, Shape, with_rank_at_least
@@ -107,7 +108,10 @@ def _svd(input: Any, *, compute_uv: bool, full_matrices: bool) -> tuple[Any, Any
             shapes[1:] = [(), ()]
         s, u, v = (np.full(shape, np.nan, dtype) for shape in shapes)
         return s, u, v
-    return s.astype(dtype), u.astype(dtype), kernels.adjoint(vh).astype(dtype)
+    v = kernels.adjoint(vh)
+    if matrix.dtype.kind == "f" and matrix.shape[-1] < svd_signs.LIMIT and np.all(np.isfinite(matrix)):
+        u, v = svd_signs.as_tensorflow(matrix, s, u, v)
+    return s.astype(dtype), u.astype(dtype), v.astype(dtype)
 
 
 def _svd_shape(node: Any) -> list[Shape]:
