@@ -222,4 +222,4 @@ def _reshaped(x: Any, sizes: list[Any]) -> Any:
         return x
     if any(hasattr(size, "op") for size in sizes):
         return raw_ops.Reshape(x, raw_ops.Pack([convert_to_tensor(size, np.int32) for size in sizes]))
-    return raw_ops.Reshape(x, convert_to_tensor(np.array(sizes, np.int32)))
+    return raw_ops.Reshape(x, np.array(sizes, np.int32))

@@ -36,7 +36,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
         right, free_b, static_b = _as_matrix(b, axes_b, flipped=True)
         product = matmul(left, right)
         if isinstance(free_a, list) and isinstance(free_b, list):
-            return raw_ops.Reshape(product, convert_to_tensor([*free_a, *free_b], int32), name=scope)
+            return raw_ops.Reshape(product, np.array([*free_a, *free_b], np.int32), name=scope)
         parts = [convert_to_tensor(free, int32) for free in (free_a, free_b)]
         result = raw_ops.Reshape(product, raw_ops.ConcatV2(parts, 0), name=scope)
         if static_a is not None and static_b is not None:
@@ -86,7 +86,7 @@ def _as_matrix(x: Any, axes: Any, flipped: bool) -> tuple[Any, Any, Any]:
             if flipped:
                 perm, shape = [*summed, *free], sizes[::-1]
             turned = transpose(x, np.array(perm, np.int32))
-            return raw_ops.Reshape(turned, convert_to_tensor(shape, int32)), known, known
+            return raw_ops.Reshape(turned, np.array(shape, np.int32)), known, known
         at, rest = convert_to_tensor(summed, int32, name="axes"), convert_to_tensor(free, int32, name="free")
         what: Any = known
     else:

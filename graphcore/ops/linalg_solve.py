@@ -463,7 +463,7 @@ def slogdet(input: Any, name: str | None = None) -> Any:
 def logdet(matrix: Any, name: str | None = None) -> Any:
     """`tf.linalg.logdet`: the logarithm of the determinant of each Hermitian positive definite matrix."""
     with name_scope(name, "logdet", [matrix]):
-        diagonal = raw_ops.MatrixDiagPart(cholesky(matrix))
+        diagonal = raw_ops.MatrixDiagPart(cholesky(matrix), name="diag_part")
         diagonal = (
             raw_ops.Real(diagonal, Tout=diagonal.dtype.real_dtype) if diagonal.dtype.is_complex else diagonal
         )

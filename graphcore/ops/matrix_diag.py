@@ -491,7 +491,7 @@ def trace(x: Any, name: str | None = None) -> Any:
 
     with name_scope(name, "Trace", [x]) as scope:
         x = convert_to_tensor(x, name="x")
-        return raw_ops.Sum(raw_ops.MatrixDiagPart(x), [-1], name=scope)
+        return raw_ops.Sum(matrix_diag_part(x), [-1], name=scope)
 
 
 def tensor_diag_part(input: Any, name: str | None = None) -> Any:

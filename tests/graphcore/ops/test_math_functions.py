@@ -307,3 +307,37 @@ def test_samplers_and_distributions_take_seeds():
     assert (numbers > 0).all()
     assert counts.shape == (5,)
     assert counts.dtype == np.float32
+
+
+def names(program):
+    with graphcore.Graph().as_default() as graph:
+        x = graphcore.placeholder(graphcore.float32, [3, 3], "x")
+        program(graphcore, x)
+        return [(operation.name, operation.type) for operation in graph.get_operations()[1:]]
+
+
+def test_node_names_are_tensorflow_1s():
+    """Names and types that saved graphs have; TensorFlow 2 makes some of these of other ops."""
+    assert names(lambda tf, x: tf.matrix_diag(x)) == [("diag", "MatrixDiag")]
+    assert names(lambda tf, x: tf.einsum("ij,jk->ik", x, x)) == [("einsum/MatMul", "MatMul")]
+    assert names(lambda tf, x: tf.trace(x)) == [
+        ("Trace/diag_part", "MatrixDiagPart"),
+        ("Trace/reduction_indices", "Const"),
+        ("Trace", "Sum"),
+    ]
+    assert names(lambda tf, x: tf.tensordot(x, x, 1)) == [
+        ("Tensordot/transpose/perm", "Const"),
+        ("Tensordot/transpose", "Transpose"),
+        ("Tensordot/Reshape/shape", "Const"),
+        ("Tensordot/Reshape", "Reshape"),
+        ("Tensordot/transpose_1/perm", "Const"),
+        ("Tensordot/transpose_1", "Transpose"),
+        ("Tensordot/Reshape_1/shape", "Const"),
+        ("Tensordot/Reshape_1", "Reshape"),
+        ("Tensordot/MatMul", "MatMul"),
+        ("Tensordot/shape", "Const"),
+        ("Tensordot", "Reshape"),
+    ]
+    assert names(lambda tf, x: tf.accumulate_n([x, x])) == [("AccumulateNV2", "AccumulateNV2")]
+    assert names(lambda tf, x: tf.norm(x))[-1] == ("norm/Squeeze", "Squeeze")
+    assert names(lambda tf, x: tf.signal.rfft(x))[-1] == ("rfft", "RFFT")
