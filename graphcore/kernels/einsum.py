@@ -44,8 +44,8 @@ def parse(equation: str, count: int) -> tuple[list[str], str]:
     return inputs, output
 
 
-def resolve(inputs: list[str], output: str, ranks: list[int]) -> tuple[list[str], str]:
-    """The labels with letters for what the ellipses stand for, aligned at their ends.
+def resolve(inputs: list[str], output: str, ranks: list[int]) -> tuple[list[str], str, str]:
+    """The labels with letters for what the ellipses stand for, aligned at their ends; and these letters.
 
     Raises:
         InvalidArgumentError: A rank does not fit its labels.
@@ -65,6 +65,7 @@ def resolve(inputs: list[str], output: str, ranks: list[int]) -> tuple[list[str]
     return (
         [labels.replace(ELLIPSIS, axes[longest - extra :]) for labels, extra in resolved],
         output.replace(ELLIPSIS, axes),
+        axes,
     )
 
 
@@ -79,11 +80,12 @@ def einsum(equation: str, inputs: list[Array]) -> Array:
         InvalidArgumentError: The equation is none, or the shapes do not fit it.
     """
     dtype = inputs[0].dtype
-    labels, output = resolve(*parse(equation, len(inputs)), [x.ndim for x in inputs])
+    labels, output, broadcast = resolve(*parse(equation, len(inputs)), [x.ndim for x in inputs])
     sizes: dict[str, int] = {}
     for names, x in zip(labels, inputs):
         for name, size in zip(names, x.shape):
-            if sizes.setdefault(name, size) != size and 1 not in (size, sizes[name]):
+            fits = name in broadcast and 1 in (size, sizes.get(name, size))
+            if sizes.setdefault(name, size) != size and not fits:
                 shapes = ", ".join(shape_text(item.shape) for item in inputs)
                 raise InvalidArgumentError(
                     f"Expected dimension {sizes[name]} at label {name} of equation {equation} but got "
@@ -111,7 +113,7 @@ def _product(inputs: list[Array], labels: list[str], output: str) -> Array:
     batch = [name for name in common if name in output]
     summed = [name for name in common if name not in output]
     free = [[name for name in own if name not in common] for own in names]
-    # an axis of length 1 that is summed with a longer one is stretched first
+    # of an ellipsis that is summed, an axis of length 1 is stretched first
     for name in summed:
         extents = [part.shape[own.index(name)] for part, own in zip(parts, names)]
         for index, (part, own) in enumerate(zip(parts, names)):

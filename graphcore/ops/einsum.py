@@ -14,7 +14,7 @@ from ..dtypes import ANY
 from ..errors import InvalidTypeError, InvalidValueError
 from ..kernels import einsum as kernels
 from ..op import op, raw_ops
-from ..shapes import Dim, Shape
+from ..shapes import Dim, Shape, merge_dims
 from . import rules
 from .array_shape import transpose
 from .linalg import matmul
@@ -33,10 +33,14 @@ def _(node: Any) -> Shape:
     labels, output = rules.as_value_error(kernels.parse, node.attr("equation"), len(shapes))
     if any(shape is None for shape in shapes):
         return None
-    labels, output = rules.as_value_error(kernels.resolve, labels, output, [len(shape) for shape in shapes])
+    ranks = [len(shape) for shape in shapes]
+    labels, output, broadcast = rules.as_value_error(kernels.resolve, labels, output, ranks)
     sizes: dict[str, Dim] = {}
     for names, shape in zip(labels, shapes):
         for name, size in zip(names, shape):
+            if name not in broadcast:
+                sizes[name] = merge_dims(sizes.get(name), size)
+                continue
             known = sizes.get(name, 1)
             if size is not None and known is not None and size != known and 1 not in (size, known):
                 raise InvalidValueError(f"Dimensions must be equal, but are {known} and {size}")
