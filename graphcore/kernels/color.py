@@ -118,7 +118,7 @@ def adjust_hue(images: Array, delta: Array) -> Array:
     gray = high == low
     with np.errstate(all="ignore"):
         ratio = (middle - low) / np.where(gray, 1, high - low)
-    hue = np.where(gray, 0, sixth + np.where(sixth % 2 == 0, ratio, 1 - ratio)).astype(np.float32)
+    hue: Array = np.where(gray, 0, sixth + np.where(sixth % 2 == 0, ratio, 1 - ratio)).astype(np.float32)
     six = np.float32(6)
     hue = hue + delta * six
     hue = np.where((hue < 0) | (hue >= six), hue - six * np.floor(hue / six), hue)
@@ -178,7 +178,7 @@ def adjust_saturation(images: Array, scale: Array) -> Array:
         between = chroma * (one - np.abs(np.fmod(sixths, np.float32(2)) - one))
         colors = np.stack([chroma, between, np.zeros_like(chroma)], -1)
         colors = np.take_along_axis(colors, np.argsort(_SIXTHS, axis=1)[sixth], -1)
-        result = np.where(valid[..., None], colors, np.float32(0)) + rest[..., None]
+        result: Array = np.where(valid[..., None], colors, np.float32(0)) + rest[..., None]
     return result.astype(images.dtype, copy=False)
 
 

@@ -164,9 +164,11 @@ def _noise(image: Array, shape: tuple[int, ...], noise: str, generator: np.rando
         return np.zeros(shape, np.float32)
     if noise == "uniform":
         low, high = image.min(), image.max()
-        return low + generator.random(shape, np.float32) * (high - low)
+        uniform: Array = low + generator.random(shape, np.float32) * (high - low)
+        return uniform
     drawn = image.mean((0, 1)) + generator.standard_normal(shape, np.float32) * image.std((0, 1))
-    return np.clip(drawn, image.min((0, 1)), image.max((0, 1)))
+    clipped: Array = np.clip(drawn, image.min((0, 1)), image.max((0, 1)))
+    return clipped
 
 
 def uniform(words: Iterator[int], count: int) -> int:

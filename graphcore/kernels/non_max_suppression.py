@@ -53,7 +53,8 @@ def iou(boxes: Array) -> Similarity:
             common = sides[0] * sides[1]
             mine, theirs = areas[boxes], areas[kept]
             found = common / (mine + theirs - common)
-        return np.where((mine <= zero) | (theirs <= zero), zero, found)
+        result: Array = np.where((mine <= zero) | (theirs <= zero), zero, found)
+        return result
 
     return similarity
 
@@ -121,8 +122,10 @@ def suppress_softly(
         The boxes' numbers, int32, and the scores to which they have fallen.
     """
     dtype = scores.dtype.type
-    scale = dtype(dtype(-0.5) / sigma) if sigma > 0 else dtype(0)
-    heap = [(-float(score), index, 0) for index, score in enumerate(scores) if score > score_threshold]
+    scale = dtype(dtype(-0.5) / sigma) if float(sigma) > 0 else dtype(0)
+    heap = [
+        (-float(score), index, 0) for index, score in enumerate(scores.tolist()) if score > score_threshold
+    ]
     heapq.heapify(heap)
     selected: list[int] = []
     kept: list[float] = []

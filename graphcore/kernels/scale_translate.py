@@ -162,13 +162,13 @@ def _both_taps(
     if not (scale > 0).all():
         raise InvalidArgumentError(f"Scale must be greater than zero. It is {scale.tolist()}")
     return [
-        _span_taps(size, out, *pair, kernel_type.lower(), antialias)
+        _span_taps(size, out, *pair, kernel_type=kernel_type.lower(), antialias=antialias)
         for size, out, *pair in zip(sizes, outs, scale, translation)
     ]
 
 
 def _span_taps(
-    size: int, out: int, scale: np.float32, translation: np.float32, kernel_type: str, antialias: bool
+    size: int, out: int, scale: np.float32, translation: np.float32, *, kernel_type: str, antialias: bool
 ) -> Taps:
     kernel, radius = KERNELS[kernel_type]
     one = np.float32(1)

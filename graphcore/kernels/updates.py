@@ -57,7 +57,7 @@ def _rounds(indices: Array) -> Iterator[Array]:
     is_first[1:] = ordered[1:] != ordered[:-1]
     occurrence = position - np.maximum.accumulate(np.where(is_first, position, 0))
     by_round = order[np.argsort(occurrence, kind="stable")]
-    ends = np.cumsum(np.bincount(occurrence)) if len(occurrence) else []
+    ends = np.cumsum(np.bincount(occurrence, minlength=0)).tolist()
     start = 0
     for end in ends:
         yield by_round[start:end]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ODD = """
 node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
 node { name: "f" op: "FancyOp" input: "x" }
-node { name: "b" op: "BoostedTreesBucketize" input: "f" }
+node { name: "b" op: "BoostedTreesPredict" input: "f" }
 node { name: "y" op: "Relu" input: "b" attr { key: "T" value { type: DT_FLOAT } }
        attr { key: "speed" value { i: 9 } } attr { key: "_mine" value { i: 1 } } }
 node { name: "z" op: "double" input: "y" }
@@ -34,12 +34,12 @@ def test_the_list_is_that_of_the_registry() -> None:
 def test_a_plain_graph_says_what_is_odd_about_it(sgtool: Tool) -> None:
     Path("odd.pbtxt").write_text(ODD)
     found = sgtool("inspect", "odd.pbtxt", "--json").json
-    assert found["unimplemented_ops"] == ["BoostedTreesBucketize", "FancyOp", "InnerOp"]
+    assert found["unimplemented_ops"] == ["BoostedTreesPredict", "FancyOp", "InnerOp"]
     assert found["unknown_ops"] == ["FancyOp"]
     assert found["unknown_attributes"] == ["Relu.speed"]
     assert found["function_ops"] == {"InnerOp": 1}
     shown = sgtool("inspect", "odd.pbtxt").out
-    assert "not run here        BoostedTreesBucketize, FancyOp, InnerOp\n" in shown
+    assert "not run here        BoostedTreesPredict, FancyOp, InnerOp\n" in shown
     assert "not TensorFlow's    FancyOp\n" in shown
     assert "unknown attributes  Relu.speed\n" in shown
 

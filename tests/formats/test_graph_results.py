@@ -130,8 +130,8 @@ def test_the_order_of_the_nodes_does_not_matter() -> None:
 
 
 def test_a_source_that_several_consume_is_one() -> None:
-    lines = ("x = Placeholder()", "t = Placeholder()", "w = VariableV2()", "a = MatMul(x, w)")
-    lines += ("b = Mul(x, a)", "y = Add(b, x)", "l1 = Sub(y, t)", "l2 = Mul(l1, t)", "loss = Add(l2, t)")
+    lines = ["x = Placeholder()", "t = Placeholder()", "w = VariableV2()", "a = MatMul(x, w)"]
+    lines += ["b = Mul(x, a)", "y = Add(b, x)", "l1 = Sub(y, t)", "l2 = Mul(l1, t)", "loss = Add(l2, t)"]
     assert outputs(*lines) == [("y:0", "result"), ("loss:0", "loss")]
 
 

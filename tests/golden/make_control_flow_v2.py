@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -48,4 +49,5 @@ if __name__ == "__main__":
             gradients = [tf.convert_to_tensor(each) for each in tf.gradients(loss, list(feeds))]
             entries[f"{name}/trained"] = written(graph)
             entries[f"{name}/gradients"] = np.array([each.name for each in gradients])
-    np.savez_compressed(HERE / "control_flow_v2.npz", **entries)
+    arrays: dict[str, Any] = entries
+    np.savez_compressed(HERE / "control_flow_v2.npz", **arrays)

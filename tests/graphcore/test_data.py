@@ -528,7 +528,7 @@ def test_a_batch_of_strings_holds_bytes(padded):
         assert session.run(lengths).tolist() == [1, 1]
 
 
-PARSE = {
+PARSE: dict[str, dict[str, Any]] = {
     "ParseExampleDataset": {},
     "ParseExampleDatasetV2": {"ragged_keys": [], "ragged_value_types": [], "ragged_split_types": []},
 }

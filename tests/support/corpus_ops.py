@@ -38,7 +38,8 @@ def _reaches_chance(operation: Any, seen: set[Any]) -> bool:
         return False
     seen.add(operation)
     seeds = [operation.attr(key) for key in ("seed", "seed2") if operation.has_attr(key)]
-    is_stateful = registry.find(operation.type).definition.stateful
+    op = registry.find(operation.type)
+    is_stateful = op is not None and op.definition.stateful
     if is_stateful and seeds and not any(seeds):
         return True
     return any(_reaches_chance(tensor.op, seen) for tensor in operation.inputs)

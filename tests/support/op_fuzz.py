@@ -173,7 +173,8 @@ def _change_dtypes(rng: np.random.Generator, case: Case) -> Case:
 def _resized(value: np.ndarray, axis: int, size: int) -> np.ndarray:
     if not value.shape[axis]:
         return value
-    return np.take(value, np.arange(size) % value.shape[axis], axis)
+    taken: np.ndarray = np.take(value, np.arange(size) % value.shape[axis], axis)
+    return taken
 
 
 def _change_sizes(rng: np.random.Generator, case: Case) -> Case:
@@ -218,7 +219,7 @@ def _change_values(rng: np.random.Generator, case: Case) -> Case:
     inputs = []
     for arg, value in zip(op.inputs, case.inputs, strict=True):
         allowed = op.attrs[arg.type_attr].allowed if arg.type_attr else None
-        is_data = bool(allowed) and any(dtype.is_floating for dtype in allowed)
+        is_data = any(dtype.is_floating for dtype in allowed or ())
         inputs.append(changed(value, is_data))
     return dataclasses.replace(case, inputs=tuple(inputs))
 

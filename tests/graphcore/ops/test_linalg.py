@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,7 +88,7 @@ def test_gradients(function):
 
 
 SINGULAR = np.ones((2, 2), np.float32)
-ERRORS = {
+ERRORS: dict[str, tuple[str, list[Any], str]] = {
     "inverse": ("MatrixInverse", [SINGULAR], "Input is not invertible."),
     "solve": ("MatrixSolve", [SINGULAR, SINGULAR], "Input matrix is not invertible."),
     "triangular": ("MatrixTriangularSolve", [0 * SINGULAR, SINGULAR], "Input matrix is not invertible."),
@@ -101,7 +102,7 @@ ERRORS = {
     "lu": ("Lu", [0 * SINGULAR], "Input is not invertible."),
     "diag_rows": (
         "MatrixDiagV2",
-        [SINGULAR, *np.int32([0, 1, -1]), np.float32(0)],
+        [SINGULAR, *map(np.int32, (0, 1, -1)), np.float32(0)],
         "The number of rows is too small.",
     ),
     "diag_part": (

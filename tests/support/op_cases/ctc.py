@@ -21,7 +21,7 @@ def merged(path, blank, merge=True):
 
 def probabilities(y, merge=True):
     """The probability of every labelling of the time steps of y, (time, classes)."""
-    found = {}
+    found: dict[tuple[int, ...], float] = {}
     for path in itertools.product(range(y.shape[1]), repeat=y.shape[0]):
         labels = merged(path, y.shape[1] - 1, merge)
         found[labels] = found.get(labels, 0) + np.prod([y[t, c] for t, c in enumerate(path)])

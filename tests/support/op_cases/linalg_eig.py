@@ -132,7 +132,7 @@ def lu(x):
     order = np.arange(size)
     a = x.astype(np.complex128 if np.iscomplexobj(x) else np.float64)
     for k in range(size):
-        pivot = k + np.argmax(abs(a[k:, k]))
+        pivot = k + int(np.argmax(abs(a[k:, k])))
         a[[k, pivot]], order[[k, pivot]] = a[[pivot, k]], order[[pivot, k]]
         a[k + 1 :, k] /= a[k, k]
         a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k, k + 1 :])

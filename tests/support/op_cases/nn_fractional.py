@@ -17,14 +17,14 @@ def windows(rows, columns, overlapping):
             yield i, j, slice(rows[i], rows[i + 1] + more), slice(columns[j], columns[j + 1] + more)
 
 
-def pooled(x, rows, columns, overlapping, function):
+def pooled(x, rows, columns, *, overlapping, function):
     out = np.zeros((x.shape[0], len(rows) - 1, len(columns) - 1, x.shape[3]), x.dtype)
     for i, j, down, across in windows(rows, columns, overlapping):
         out[:, i, j] = function(x[:, down, across], axis=(1, 2))
     return out
 
 
-def max_grad(x, y, dy, rows, columns, overlapping):
+def max_grad(x, y, dy, rows, columns, *, overlapping):
     out = np.zeros_like(x)
     for i, j, down, across in windows(rows, columns, overlapping):
         out[:, down, across] += (x[:, down, across] == y[:, i : i + 1, j : j + 1]) * dy[
@@ -33,7 +33,7 @@ def max_grad(x, y, dy, rows, columns, overlapping):
     return out
 
 
-def mean_grad(shape, dy, rows, columns, overlapping):
+def mean_grad(shape, dy, rows, columns, *, overlapping):
     out = np.zeros(tuple(shape), dy.dtype)
     for i, j, down, across in windows(rows, columns, overlapping):
         part = out[:, down, across]
@@ -58,14 +58,18 @@ for pseudo in (False, True):
                     X,
                     pseudo_random=pseudo,
                     **SEEDS,
-                    expect=(pooled(X, rows, columns, overlapping, function), rows, columns),
+                    expect=(
+                        pooled(X, rows, columns, overlapping=overlapping, function=function),
+                        rows,
+                        columns,
+                    ),
                     through=[0],
                     second=NONE,
                     rtol=1e-5,
                     **options,
                 )
             )
-        y = pooled(X, rows, columns, overlapping, np.max)
+        y = pooled(X, rows, columns, overlapping=overlapping, function=np.max)
         dy = floats(*y.shape, seed=1)
         cuts = {"overlapping": overlapping}
         CASES += [
@@ -76,7 +80,7 @@ for pseudo in (False, True):
                 dy,
                 rows,
                 columns,
-                expect=lambda *args, overlapping=overlapping: max_grad(*args, overlapping),
+                expect=lambda *args, overlapping=overlapping: max_grad(*args, overlapping=overlapping),
                 rtol=1e-5,
                 **options,
             ),
@@ -86,7 +90,7 @@ for pseudo in (False, True):
                 dy,
                 rows,
                 columns,
-                expect=lambda *args, overlapping=overlapping: mean_grad(*args, overlapping),
+                expect=lambda *args, overlapping=overlapping: mean_grad(*args, overlapping=overlapping),
                 rtol=1e-5,
                 **options,
             ),
@@ -98,7 +102,14 @@ CASES += [
         WHOLE,
         **SEEDS,
         expect=(
-            np.trunc(pooled(WHOLE.astype(float), *map(np.array, CUTS[False]), False, function)),
+            np.trunc(
+                pooled(
+                    WHOLE.astype(float),
+                    *map(np.array, CUTS[False]),
+                    overlapping=False,
+                    function=function,
+                )
+            ),
             *CUTS[False],
         ),
         note="int32",

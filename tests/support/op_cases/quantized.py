@@ -36,7 +36,7 @@ def real(x, low, high):
     return (away(float(low) / size) + x.astype(np.float64) - bounds(x.dtype)[0]) * size
 
 
-def integer(x, low, high, dtype):
+def integer(x, low, high, *, dtype):
     size, (lowest, highest) = step(low, high, dtype), bounds(dtype)
     return np.clip(away(x / size) - away(float(low) / size) + lowest, lowest, highest).astype(dtype)
 
@@ -61,7 +61,7 @@ def quantize_v2(mode, dtype, even):
         low, high = min(0.0, float(low)), float(high)
         lowest, highest = bounds(dtype)
         if mode == "MIN_FIRST":
-            return integer(x, low, high, dtype), low, high
+            return integer(x, low, high, dtype=dtype), low, high
         if mode == "MIN_COMBINED":
             # In single precision, which tells in 16 bits.
             scale = np.float32(1 / step(low, high, dtype))
@@ -162,12 +162,12 @@ NEW = np.float32(-1.0), np.float32(2.0)
 
 
 def requantized(dtype):
-    return lambda x, low, high, *new: (integer(real(x, low, high), *new, dtype), *new)
+    return lambda x, low, high, *new: (integer(real(x, low, high), *new, dtype=dtype), *new)
 
 
 def shrunk(x, low, high):
     new = used(x, low, high)
-    return integer(real(x, low, high), *new, np.uint8), *new
+    return integer(real(x, low, high), *new, dtype=np.uint8), *new
 
 
 CASES += [
@@ -221,7 +221,7 @@ def centred(x, low, high):
     return x.astype(np.int64) - (bounds(x.dtype)[0] - int(away(float(low) / step(low, high, x.dtype))))
 
 
-def products(low_a, high_a, low_b, high_b, dtype):
+def products(low_a, high_a, low_b, high_b, *, dtype):
     size = step(low_a, high_a, dtype) * step(low_b, high_b, dtype)
     return size * -(2.0**31), size * (2.0**31 - 1)
 
@@ -229,7 +229,7 @@ def products(low_a, high_a, low_b, high_b, dtype):
 def matmul(transpose_a, transpose_b):
     def expect(a, b, *ends):
         a, b = (a.T if transpose_a else a), (b.T if transpose_b else b)
-        return centred(a, *ends[:2]) @ centred(b, *ends[2:]), *products(*ends, np.uint8)
+        return centred(a, *ends[:2]) @ centred(b, *ends[2:]), *products(*ends, dtype=np.uint8)
 
     return expect
 
@@ -269,7 +269,7 @@ for padding, strides in (("SAME", [1, 1, 1, 1]), ("VALID", [1, 2, 2, 1]), ("SAME
             out_type="qint32",
             expect=lambda x, w, *ends, direct=direct: (
                 direct.forward(centred(x, *ends[:2]), centred(w, *ends[2:])),
-                *products(*ends, np.uint8),
+                *products(*ends, dtype=np.uint8),
             ),
             note=f"{padding}_{strides[1]}",
             **SINGLE,
@@ -281,9 +281,11 @@ def summed(x, y, *ends):
     high = np.abs(np.array(ends, float)).max() * 2**14
     total = 0
     for part, *given in ((x, *ends[:2]), (y, *ends[2:])):
-        exact = integer(real(part, *given), -high, high, np.int32).astype(np.int64)
+        exact = integer(real(part, *given), -high, high, dtype=np.int32).astype(np.int64)
         # An array goes by multiples of the first step, rounded once.
-        first = integer(real(np.array([0, 1], np.uint8), *given), -high, high, np.int32).astype(np.int64)
+        first = integer(real(np.array([0, 1], np.uint8), *given), -high, high, dtype=np.int32).astype(
+            np.int64
+        )
         total = total + (
             exact if part.size == 1 else first[0] + part.astype(np.int64) * (first[1] - first[0])
         )
@@ -291,7 +293,7 @@ def summed(x, y, *ends):
 
 
 def multiplied(x, y, *ends):
-    return centred(x, *ends[:2]) * centred(y, *ends[2:]), *products(*ends, np.uint8)
+    return centred(x, *ends[:2]) * centred(y, *ends[2:]), *products(*ends, dtype=np.uint8)
 
 
 for note, shapes in (("same", [(3, 4), (3, 4)]), ("vector", [(2, 3, 4), (4,)]), ("scalar", [(), (5,)])):
@@ -307,7 +309,7 @@ def biased(x, b, *ends):
     high = np.abs(np.array(ends, float)).max() * 2**17
     # Conversions are in single precision there: compared to its steps.
     parts = [
-        integer(real(part, *given), -high, high, np.int32).astype(np.int64)
+        integer(real(part, *given), -high, high, dtype=np.int32).astype(np.int64)
         for part, given in (
             (x, ends[:2]),
             (b, ends[2:]),
@@ -338,8 +340,10 @@ def clamped(top=None):
         value = top
         if len(ends) == 3:
             value, ends = float(ends[0]), ends[1:]
-        out = np.maximum(x, integer(np.zeros(()), *ends, x.dtype))
-        return out if value is None else np.minimum(out, integer(np.array(value), *ends, x.dtype)), *ends
+        out = np.maximum(x, integer(np.zeros(()), *ends, dtype=x.dtype))
+        return out if value is None else np.minimum(
+            out, integer(np.array(value), *ends, dtype=x.dtype)
+        ), *ends
 
     return expect
 
@@ -377,7 +381,7 @@ def joined(axis, values, lows, highs):
         low = -high
     dtype = values[0].dtype
     parts = [
-        part if (float(a), float(b)) == (low, high) else integer(real(part, a, b), low, high, dtype)
+        part if (float(a), float(b)) == (low, high) else integer(real(part, a, b), low, high, dtype=dtype)
         for part, a, b in zip(values, lows, highs, strict=True)
     ]
     return np.concatenate(parts, int(axis)), low, high
@@ -424,7 +428,7 @@ def batch_norm(scaled):
         scale = (gamma if scaled else 1) / np.sqrt(variance + 0.25)
         low, high = -float(1 << 20), float(1 << 20)
         x, scale, offset, one = (
-            integer(part, low, high, np.int32).astype(np.int64)
+            integer(part, low, high, dtype=np.int32).astype(np.int64)
             for part in (x, scale, beta - mean * scale, np.ones(()))
         )
         product = (x * scale).astype(np.int32).astype(np.int64)
@@ -458,7 +462,7 @@ def instance_norm(given):
         moved = size * (wide - wide.mean((1, 2), keepdims=True))
         normed = moved / np.sqrt((moved**2).mean((1, 2), keepdims=True) + 1e-5)
         ends = given or (normed.min(), normed.max())
-        return integer(normed, *ends, np.uint8), *ends
+        return integer(normed, *ends, dtype=np.uint8), *ends
 
     return expect
 

@@ -81,7 +81,10 @@ CASES += [
     seeded(
         "ParameterizedTruncatedNormal",
         np.array([10, 7], np.int32),
-        *(dtype(value) for value in (0.5, 1.5, 0.5 + 1.5 * low, 0.5 + 1.5 * high)),
+        dtype(0.5),
+        dtype(1.5),
+        dtype(0.5 + 1.5 * low),
+        dtype(0.5 + 1.5 * high),
         **SEEDS,
         rtol=1e-5,
         note=f"{name}_{dtype.__name__}",
@@ -93,7 +96,7 @@ CASES += [
     seeded(
         "ParameterizedTruncatedNormal",
         np.array([2, 4], np.int32),
-        *np.float32([[0, 9], [1, 2], [-1, 8], [1, 14]]),
+        *map(np.float32, ([0, 9], [1, 2], [-1, 8], [1, 14])),
         **SEEDS,
         rtol=1e-5,
         note="batches",
@@ -102,7 +105,7 @@ CASES += [
     seeded(
         "ParameterizedTruncatedNormal",
         np.array([0, 4], np.int64),
-        *np.float32([0, 1, -1, 1]),
+        *map(np.float32, (0, 1, -1, 1)),
         **SEEDS,
         note="empty",
     ),

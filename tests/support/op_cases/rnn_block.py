@@ -61,7 +61,8 @@ def cell(bias=1.0, clip=3.0, peephole=False):
     def expect(x, cs, h, w, wci, wcf, wco, b):
         wide = [array.astype(np.float64) for array in (x, cs, h, w, wci, wcf, wco, b)]
         peepholes = wide[4:7] if peephole else ZEROS
-        return step(*wide[:4], peepholes, wide[7], bias, clip, "icfo")
+        x, cs, h, w = wide[:4]
+        return step(x, cs, h, w, peepholes, wide[7], bias, clip, "icfo")
 
     return expect
 
@@ -78,13 +79,14 @@ def cell_grad(peephole):
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 CASES = []
-for note, attrs in [
+VARIANTS: list[tuple[str, dict[str, float]]] = [
     ("plain", {}),
     ("peephole", {"use_peephole": True}),
     ("clip", {"cell_clip": 0.5, "forget_bias": 0.25}),
     ("no_clip", {"cell_clip": -1.0, "forget_bias": 0.0, "use_peephole": True}),
-]:
-    peephole = attrs.get("use_peephole", False)
+]
+for note, attrs in VARIANTS:
+    peephole = bool(attrs.get("use_peephole"))
     inputs = cell_inputs()
     expect = cell(attrs.get("forget_bias", 1.0), attrs.get("cell_clip", 3.0), peephole)
     states = [np.asarray(part, np.float32) for part in expect(*inputs)[:6]]
@@ -196,9 +198,7 @@ for name, order in (("BlockLSTM", "icfo"), ("BlockLSTMV2", "ifco")):
                 through=[1, 6],
                 grad=list(range(1, 9)) if note in ("plain", "peephole") else "clipped, or not all of it",
                 second=NONE,
-                oracle_grad=True
-                if first
-                else "TensorFlow takes BlockLSTMGrad: another order of gates",
+                oracle_grad=True if first else "TensorFlow takes BlockLSTMGrad: another order of gates",
                 # TensorFlow fills only cs and h after the last step.
                 oracle=True if steps == TIMES else (1, 6),
                 note=note,

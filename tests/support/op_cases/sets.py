@@ -14,7 +14,7 @@ FUNCTIONS["intersection"] = np.intersect1d
 
 
 def of_sparse(indices, values, shape):
-    rows = [[[] for _ in range(shape[1])] for _ in range(shape[0])]
+    rows: list[list[list[object]]] = [[[] for _ in range(shape[1])] for _ in range(shape[0])]
     for index, value in zip(indices, values, strict=True):
         rows[index[0]][index[1]].append(value)
     return rows

@@ -1,5 +1,7 @@
 """Updates of variables by optimizers: the formulas of the papers, for whole variables and row by row."""
 
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 
@@ -159,7 +161,7 @@ DENSE, BOTH, RESOURCES = (
     ("Resource", "ResourceSparse"),
 )
 # What follows Apply: rule, slots, further inputs in several variants, boolean attribute, forms.
-RULES = {
+RULES: dict[str, tuple[Any, ...]] = {
     "GradientDescent": (descent, (), [(0.1, G)], None, DENSE),
     "Momentum": (momentum, (A,), [(0.1, G, 0.9)], NESTEROV, BOTH),
     "KerasMomentum": (keras_momentum, (A,), [(0.1, G, 0.9)], NESTEROV, RESOURCES),
