@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from . import not_yet
+
 
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
     """Text as bytes."""
@@ -22,4 +24,4 @@ as_str = as_text
 def __getattr__(name: str) -> Any:
     if name == "v1":
         return sys.modules[__name__.rpartition(".")[0]]
-    raise AttributeError(f"tf.compat has no {name!r}; there are v1, as_bytes, as_text and as_str")
+    raise not_yet.missing(__name__, name)

@@ -52,9 +52,16 @@ from ..formats.errors import (
     UnimplementedError,
     UnknownError,
 )
+from . import not_yet
 
 if TYPE_CHECKING:
     from .operation import Operation
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)
+
 
 __all__ = [
     "ABORTED",

@@ -10,9 +10,10 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..formats import files
+from . import not_yet
 from .errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
 
 _Name = str | os.PathLike[str]
@@ -182,6 +183,12 @@ def walk(top: _Name) -> Iterator[tuple[str, list[str], list[str]]]:
 Exists, IsDirectory, ListDirectory, Glob = exists, is_directory, list_directory, find
 MakeDirs, Remove, DeleteRecursively, Walk = make_directories, remove, delete_recursively, walk
 Copy, Rename = copy, rename
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)
+
 
 __all__ = [
     "Copy", "DeleteRecursively", "Exists", "FastGFile", "GFile", "Glob", "IsDirectory", "ListDirectory",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..formats import protos
-from . import attr_value, importer
+from . import attr_value, importer, not_yet
 from .dtypes import as_dtype
 from .errors import InvalidValueError, MissingNameError
 from .saveables import variable_behind
@@ -167,3 +167,9 @@ def tensor_shape_from_node_def_name(graph: Any, input_name: str) -> Any:
     if not input_name:
         raise InvalidValueError("The name of a tensor must not be empty")
     return graph.get_tensor_by_name(input_name if ":" in input_name else f"{input_name}:0").get_shape()
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)

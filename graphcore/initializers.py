@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import not_yet
 from .convert import constant
 from .dtypes import as_dtype, float32
 from .errors import InvalidTypeError, InvalidValueError
@@ -290,3 +291,9 @@ uniform_unit_scaling = uniform_unit_scaling_initializer = UniformUnitScaling
 identity = Identity
 glorot_uniform_initializer = glorot_uniform
 glorot_normal_initializer = glorot_normal
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)

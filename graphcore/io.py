@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from . import not_yet
 from .image_objects import decode_image, is_jpeg
 from .ops.data_flow import PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
 from .ops.image_codec import (
@@ -28,6 +31,12 @@ from .ops.sparse_serialize import parse_tensor, serialize_tensor
 from .ops.string import decode_base64, encode_base64
 from .python_io import TFRecordCompressionType, TFRecordOptions, TFRecordWriter, tf_record_iterator
 from .sparse import deserialize_many_sparse, serialize_many_sparse, serialize_sparse
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)
+
 
 __all__ = [
     "FixedLenFeature", "FixedLenSequenceFeature", "PaddingFIFOQueue", "PriorityQueue", "QueueBase",

@@ -7,8 +7,9 @@ A dict's leaves come in the order of its sorted keys. Tensors of several parts (
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from . import not_yet
 from .errors import InvalidTypeError, InvalidValueError
 
 
@@ -185,3 +186,9 @@ def _same_kind(a: Any, b: Any) -> bool:
     if hasattr(a, "_fields") and hasattr(b, "_fields"):
         return type(a).__name__ == type(b).__name__ and a._fields == b._fields
     return type(a) is type(b)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)

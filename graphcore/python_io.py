@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..formats import tfrecord
+from . import not_yet
 from .errors import InvalidValueError
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)
+
 
 __all__ = ["TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "tf_record_iterator"]
 

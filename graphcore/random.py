@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from . import not_yet
 from .ops.random import (
     multinomial,
     multinomial as categorical,
@@ -24,6 +27,12 @@ from .ops.random_candidates import (
 )
 from .ops.random_state import random_gamma as gamma, random_poisson as poisson
 from .random_seed import get_seed, set_random_seed
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)
+
 
 __all__ = [
     "all_candidate_sampler", "categorical", "fixed_unigram_candidate_sampler", "gamma", "get_seed",

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..formats import checkpoint_state, files, graph_file, protos
 from ..formats.errors import bullets
-from . import meta_graph
+from . import meta_graph, not_yet
 from .default import get_default_graph
 from .errors import InvalidValueError, MissingFileError
 from .operation import Tensor
@@ -287,3 +287,9 @@ constants = SimpleNamespace(
     VARIABLES_DIRECTORY=VARIABLES_DIRECTORY,
     VARIABLES_FILENAME=VARIABLES_FILENAME,
 )
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from . import not_yet
 from .ops.sets import (
     set_difference,
     set_difference as difference,
@@ -12,6 +15,12 @@ from .ops.sets import (
     set_union,
     set_union as union,
 )
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)
+
 
 __all__ = [
     "difference", "intersection", "set_difference", "set_intersection", "set_size", "set_union", "size",

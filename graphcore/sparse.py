@@ -8,10 +8,11 @@ Source: tensorflow/python/ops/sparse_ops.py (r1.15), behaviour and texts.
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import not_yet
 from .convert import constant, convert_to_tensor
 from .default import control_dependencies, name_scope
 from .dtypes import as_dtype, bool_, float32, int32, int64, string
@@ -516,6 +517,12 @@ def deserialize_many_sparse(
     indices.set_shape([None, whole])
     shape.set_shape([whole])
     return SparseTensor(indices, values, shape)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)
 
 
 __all__ = [

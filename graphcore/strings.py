@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from . import not_yet
 from .ops.logging import string_format as format
 from .ops.string import (
     as_string,
@@ -20,6 +23,12 @@ from .ops.string import (
     string_upper as upper,
     substr,
 )
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise not_yet.missing(__name__, name)
+
 
 __all__ = [
     "as_string", "format", "join", "length", "lower", "reduce_join", "regex_full_match", "regex_replace",

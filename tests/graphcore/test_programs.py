@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import types
 from pathlib import Path
 from typing import Any
 
@@ -451,9 +452,18 @@ def test_restore_of_a_resource_variable_of_another_shape_and_the_nearest_of_its_
     assert "  w: the model has float32 [2, 3], the store float32 [3, 2]" in text
 
 
-@pytest.mark.parametrize(
-    "path", ["nothing", "train.nothing", "nn.nothing", "layers.nothing", "losses.nothing"]
-)
+SURFACES = [
+    name
+    for name, module in vars(tf).items()
+    if isinstance(module, types.ModuleType) and name in tf.__all__ and name != "ops"  # ours, not TensorFlow's
+]
+
+
+@pytest.mark.parametrize("path", ["nothing", *(f"{name}.nothing" for name in SURFACES)])
 def test_a_name_that_is_not_there_yet_says_so(path: str) -> None:
     with pytest.raises(AttributeError, match=rf"sgtool may not have tf\.{path} yet"):
         operator.attrgetter(path)(tf)
+
+
+def test_the_surfaces_are_those_that_readers_know() -> None:
+    assert {"nn", "train", "saved_model", "sparse", "sets", "strings", "image", "data"} <= set(SURFACES)
