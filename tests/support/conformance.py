@@ -26,6 +26,7 @@ from sgtool.formats.errors import (
     MissingFileError,
     MissingNameError,
     OpError,
+    ResourceExhaustedError,
 )
 
 Values = dict[str, tuple[dtypes.DTypeInfo, np.ndarray[Any, Any]]]
@@ -283,6 +284,19 @@ class StoreWriting(StoreReading):
         assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
         with pytest.raises(MissingFileError, match=r"directory .* does not exist"):
             registry.write_store(tmp_path / "no" / self.file, [entry_of("a", 2.0)])
+
+    def test_a_full_disc_is_told_as_such(self, path: str, tmp_path: Path) -> None:
+        resource = pytest.importorskip("resource")
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        values = np.random.default_rng(0).normal(size=50_000).astype(np.float32)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+        try:
+            with pytest.raises(ResourceExhaustedError, match=r"Cannot write .*: File too large") as caught:
+                registry.write_store(path, [entry_of("a", values), entry_of("b", 1.0)])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert str(tmp_path) in str(caught.value)
+        assert list(tmp_path.iterdir()) == []
 
     def test_equal_content_gives_equal_files(self, path: str, tmp_path: Path) -> None:
         def content() -> list[bytes]:
