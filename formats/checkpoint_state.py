@@ -206,7 +206,11 @@ def complete_checkpoints(directory: files.Path) -> list[str]:
 
     Of two written at the same time the one with the higher step number in its name is the later.
     """
-    folder = files.location(directory)
+    return _prefixes(files.location(directory), complete=True)
+
+
+def _prefixes(folder: str, complete: bool) -> list[str]:
+    """`complete_checkpoints`, or those that have an index but not all their data files."""
     names = files.list_directory(folder or ".")
     present: dict[str, set[tuple[str, int]]] = {}
     for name in names:
@@ -219,7 +223,7 @@ def complete_checkpoints(directory: files.Path) -> list[str]:
             continue
         base = name.removesuffix(".index")
         counts = [count for _, count in present.get(base, ())]
-        if any(counts.count(count) == count for count in counts):
+        if any(counts.count(count) == count for count in counts) == complete:
             step = _STEP.search(base)
             when = files.modified(os.path.join(folder, name))
             found.append((when, int(step[1]) if step else -1, os.path.join(folder, base)))
@@ -237,7 +241,16 @@ def _in_directory(name: str, latest_filename: str, search: _Search) -> ResolvedC
     newest = _newest(name, f"the newest complete checkpoint in {name}")
     if newest is None:
         search.tried.append(os.path.join(name, "*.index with all its data files"))
+        return _incomplete(name)
     return newest
+
+
+def _incomplete(directory: str) -> ResolvedCheckpoint | None:
+    """The newest checkpoint that lacks data files: whoever reads it says which, which is more than "none"."""
+    found = [one for one in _prefixes(directory, complete=False) if is_table(f"{one}.index")]
+    if not found:
+        return None
+    return _Search().at(found[-1], f"the newest checkpoint in {directory}, of which data files are missing")
 
 
 def _newest(directory: str, how: str, stands_in: bool = False) -> ResolvedCheckpoint | None:

@@ -17,7 +17,7 @@ from . import checkpoint_state, files, known_ops, object_graph, registry, sessio
 from .bundle import Bundle
 from .checkpoint_state import ResolvedCheckpoint
 from .collection_items import collection_items
-from .errors import DataLossError, InvalidValueError, MissingFileError, OpError
+from .errors import DataLossError, InvalidValueError, OpError, UnimplementedError, bullets
 from .graph_facts import as_list, dtype_name, graph_facts, unlisted
 from .slots import slots_of_keras
 from .tensor_proto import shape_from_proto
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 Summary = dict[str, Any]
 _DEFAULT_SIGNATURE = "serving_default"
+_UNREADABLE = (DataLossError, InvalidValueError, UnimplementedError)
+"""What a file raises that does not hold what it should: what lies beside it can still be shown."""
 
 
 @contextmanager
@@ -59,38 +61,50 @@ def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
         list of ops does not have), `unknown_ops` and `unknown_attributes` (those that no version of
         TensorFlow has), `checkpoints` (the complete ones of the directory), `meta_graphs` (the tags of
         each graph of a SavedModel), `saver`, `functions`, `function_ops` (as `ops`, of their bodies),
-        `constants`, `damaged` (what of a store cannot be opened, and why), `missing` (a reason why the
-        checkpoint beside a graph could not be read), `missing_files` (those of its `data_files` data files
-        that are not there), and of each variable what `variable_rows.py` says
-        and `variable` (the name of what lies under a key, of a checkpoint of TensorFlow 2 without graph).
+        `constants`, `damaged` (what of a store, or which file of a checkpoint, cannot be opened, and why),
+        `missing` (a reason why the checkpoint beside a graph could not be read), `missing_files`
+        (those of its `data_files` data files that are not there), and of each variable what
+        `variable_rows.py` says and `variable` (the name of what lies under a key, of a checkpoint of
+        TensorFlow 2 without graph).
 
     Raises:
         OpError: The file is missing, damaged, or of a kind that is not read.
     """
     name = files.location(path)
-    graph = _graph_at(name)
-    if graph is not None:
-        store, resolved, missing = _store_beside(graph)
-        summary = summarise_graph(graph, store, tags) | _missing_files(store)
-        if resolved is not None:
-            summary["prefix"] = resolved.prefix
-            if graph.kind != "saved_model":
-                summary |= _neighbours(resolved)
-        if missing:
-            summary["missing"] = missing
-        return summary
-    if files.is_file(name) and not checkpoint_state.is_checkpoint_file(name):
-        format = registry.detect(name)
-        if format.kind == "store":
-            return _summarise_foreign(name, format)
     try:
+        graph = _graph_at(name)
+    except _UNREADABLE as error:
+        beside = _checkpoint_of_meta(name)
+        return _summarise_what_is_left(name, error, tags) if beside is None else _summarise_checkpoint(beside)
+    if graph is not None:
+        return _summarise_graph_file(graph, tags)
+    try:
+        if files.is_file(name) and not checkpoint_state.is_checkpoint_file(name):
+            format = registry.detect(name)
+            if format.kind == "store":
+                return _summarise_foreign(name, format)
         resolved = checkpoint_state.resolve_prefix(name)
-    except MissingFileError:
+    except OpError as error:
         folder = registry.store_directory(name)
-        if folder is None:
-            raise
-        return _summarise_foreign(name, folder)
+        if folder is not None:
+            return _summarise_foreign(name, folder)
+        return _summarise_what_is_left(name, error, tags)
     return _summarise_checkpoint(resolved)
+
+
+def _summarise_graph_file(graph: GraphFile, tags: Iterable[str] | None) -> Summary:
+    """A graph file, with the checkpoint beside it, or with what is wrong with that."""
+    store, resolved, error = _store_beside(graph)
+    summary = summarise_graph(graph, store, tags) | _missing_files(store)
+    if resolved is not None:
+        summary["prefix"] = resolved.prefix
+        if graph.kind != "saved_model":
+            summary |= _neighbours(resolved)
+    if error is not None:
+        summary["missing"] = str(error)
+    if isinstance(error, DataLossError):
+        summary["damaged"] = {error.fields["path"]: str(error)}
+    return summary
 
 
 def summarise_graph(
@@ -177,21 +191,87 @@ def _graph_at(name: str) -> GraphFile | None:
     return graph_file.read_graph(name) if is_graph else None
 
 
-def _store_beside(graph: GraphFile) -> tuple[Mapping[str, Entry] | None, ResolvedCheckpoint | None, str]:
-    """The checkpoint that belongs to a graph file, and why it cannot be read if it is there but bad."""
+def _checkpoint_of_meta(name: str) -> ResolvedCheckpoint | None:
+    """The checkpoint beside a `.meta`, if that is what is named and there is one."""
+    if not name.endswith(".meta"):
+        return None
+    try:
+        return checkpoint_state.resolve_prefix(name)
+    except OpError:
+        return None
+
+
+def _store_beside(
+    graph: GraphFile,
+) -> tuple[Mapping[str, Entry] | None, ResolvedCheckpoint | None, OpError | None]:
+    """The checkpoint that belongs to a graph file, and why it cannot be read if it is bad or lost."""
     prefix = graph.variables_prefix
     if prefix is None:
         if graph.kind != "meta_graph_def" or not graph.path.endswith(".meta"):
-            return None, None, ""
+            return None, None, None
         prefix = graph.path
     try:
         resolved = checkpoint_state.resolve_prefix(prefix)
     except OpError:
-        return None, None, ""
+        return None, None, _lost_variables(graph) if graph.variables_prefix else _what_is_left(prefix)
     try:
-        return registry.open_checkpoint(resolved), resolved, ""
+        return registry.open_checkpoint(resolved), resolved, None
     except OpError as error:
-        return None, resolved, str(error)
+        error.fields.setdefault("path", resolved.index)
+        return None, resolved, error
+
+
+def _summarise_what_is_left(name: str, error: OpError, tags: Iterable[str] | None) -> Summary:
+    """The graph of a checkpoint that cannot be opened.
+
+    Raises:
+        DataLossError: It has none that can be read.
+        OpError: `error`, where there is nothing of a checkpoint.
+    """
+    from . import graph_file
+
+    lost = _what_is_left(name)
+    if lost is None:
+        raise error
+    meta = lost.fields["meta"]
+    if meta is None or meta == name:
+        raise lost from error
+    return _summarise_graph_file(graph_file.read_graph(meta), tags)
+
+
+def _lost_variables(graph: GraphFile) -> DataLossError | None:
+    """The error for a SavedModel whose variables are not there; None for one that restores none."""
+    from .verify import Verification
+    from .verify_graph import check_variables
+
+    found = Verification(graph.path, graph.kind)
+    check_variables(graph, found)
+    return DataLossError(found.damaged[0].why, path=found.damaged[0].path) if found.damaged else None
+
+
+def _what_is_left(name: str) -> DataLossError | None:
+    """The error for a checkpoint that lost a file on which all depends; None if nothing is left of one.
+
+    Its field `meta` is the graph of that checkpoint, if there is one.
+    """
+    from . import verify_incomplete
+
+    if files.is_remote(name):  # it would take listings, which servers seldom give
+        return None
+    if files.is_directory(name):
+        left = verify_incomplete.pieces_in(name, ())
+        prefix = verify_incomplete.prefix_of(left[0].path) if len(left) == 1 else ""
+    else:
+        prefix = verify_incomplete.prefix_of(name)
+        one = verify_incomplete.pieces(prefix)
+        left = [one] if one is not None else []
+    damaged = [damage for found in left for damage in found.damaged]
+    if not damaged:
+        return None
+    why = [damage.why for damage in damaged]
+    text = why[0] if len(why) == 1 else f"{name} is damaged:{bullets(why)}"
+    meta = f"{prefix}.meta"
+    return DataLossError(text, path=damaged[0].path, meta=meta if files.is_file(meta) else None)
 
 
 def _missing_files(store: Mapping[str, Entry] | None) -> Summary:
@@ -201,19 +281,47 @@ def _missing_files(store: Mapping[str, Entry] | None) -> Summary:
     there = set(files.list_directory(os.path.dirname(store.prefix) or "."))
     names = [os.path.basename(store.shard_path(shard)) for shard in range(store.num_shards)]
     missing = [name for name in names if name not in there]
-    return {"missing_files": missing, "data_files": len(names)} if missing else {}
+    if not missing:
+        return {}
+    folder = os.path.dirname(store.prefix)
+    damaged = {one: f"{os.path.join(folder, one)} does not exist; what it held is lost." for one in missing}
+    return {"missing_files": missing, "data_files": len(names), "damaged": damaged}
 
 
 def _summarise_checkpoint(resolved: ResolvedCheckpoint) -> Summary:
-    """A checkpoint by its prefix: with its graph if that is beside it, so that all forms agree."""
+    """A checkpoint by its prefix: with its graph if that is beside it, so that all forms agree.
+
+    Raises:
+        OpError: Nothing of it can be shown.
+    """
     from . import graph_file
 
-    store: Any = registry.open_checkpoint(resolved)
+    store: Any = None
+    graph = None
+    bad: dict[str, OpError] = {}
+    try:
+        store = registry.open_checkpoint(resolved)
+    except DataLossError as error:
+        bad[resolved.index] = error
+    if resolved.meta is not None:
+        try:
+            graph = graph_file.read_graph(resolved.meta)
+        except _UNREADABLE as error:
+            bad[resolved.meta] = error
+    if store is None and graph is None:
+        if len(bad) == 1:
+            raise bad[resolved.index]
+        why = bullets([str(error) for error in bad.values()])
+        raise DataLossError(f"{resolved.prefix} is damaged:{why}", path=resolved.index, names=list(bad))
     about: Summary = {"prefix": resolved.prefix} | _missing_files(store) | _neighbours(resolved)
+    if store is None:
+        about["missing"] = str(bad[resolved.index])
+    if bad:
+        about["damaged"] = about.get("damaged", {}) | {file: str(error) for file, error in bad.items()}
     if resolved.how:
         about["how"] = resolved.how
-    if resolved.meta is not None:
-        return summarise_graph(graph_file.read_graph(resolved.meta), store) | about
+    if graph is not None:
+        return summarise_graph(graph, store) | about
     version = getattr(store, "producer", 0)
     summary: Summary = {
         "format": "checkpoint" if resolved.version == 2 else "v1 checkpoint",

@@ -43,7 +43,7 @@ def verify_graph(path: str) -> Verification:
     _check(graph, graph.path, found)
     _check_assets(graph, found)
     if graph.kind == "saved_model":
-        _check_variables(graph, found)
+        check_variables(graph, found)
     if found.whole and graph.kind == "meta_graph_def":
         found.meta_graph = protos.encode(graph.message)
     return found
@@ -64,7 +64,7 @@ def _check_assets(graph: GraphFile, found: Verification) -> None:
                 found.notes.append(why)
 
 
-def _check_variables(graph: GraphFile, found: Verification) -> None:
+def check_variables(graph: GraphFile, found: Verification) -> None:
     """A SavedModel whose graph restores variables has their values beside it."""
     index = os.path.join(os.path.dirname(graph.path), "variables", "variables.index")
     if files.is_file(index):

@@ -106,7 +106,12 @@ def command(
         contents.show_values(details, full)
     else:
         contents.show(found, details, ops, full)
-    _refuse(where, found.get("damaged", {}), damaged)
+    unopened = found.get("damaged", {})
+    if values and not (tensors or ops or graph or stats) and "prefix" in found:
+        for why in unopened.values():  # of a checkpoint: the values that were asked for are there
+            render.message(f"Warning: {why}")
+        unopened = {}
+    _refuse(where, unopened, damaged)
 
 
 # ---- what was asked for ------------------------------------------------------------------------
@@ -158,14 +163,25 @@ def _store(where: str) -> Mapping[str, Entry]:
     return models.variables_of(located) if located.variables else {}
 
 
-def _graph_defs(where: str) -> list[tuple[Any, dict[str, Any]]]:
-    """The GraphDef of a model, if it has one, with the OpDefs that its file carries."""
+def _graph_defs(where: str, shown: bool = False) -> list[tuple[Any, dict[str, Any]]]:
+    """The GraphDef of a model, if it has one, with the OpDefs that its file carries.
+
+    Args:
+        where: The model.
+        shown: It is for a list beside the summary, which says what is wrong with the graph of a checkpoint.
+    """
+    from ...formats.errors import DataLossError
     from .. import models
 
     located = models.find(where)
     if located.graph is None:
         return []
-    file = models.graph_of(located)
+    try:
+        file = models.graph_of(located)
+    except DataLossError:
+        if shown and located.is_checkpoint:
+            return []
+        raise
     if not file.meta_graphs:
         return [(file.message, {})]
     meta_graph = models.serving_graph(file)
@@ -173,8 +189,15 @@ def _graph_defs(where: str) -> list[tuple[Any, dict[str, Any]]]:
 
 
 def _tensors(where: str) -> list[dict[str, Any]]:
+    from ...formats.errors import DataLossError
     from ...formats.graph_facts import output_rows
 
+    try:
+        store = _store(where)
+    except DataLossError:  # of a checkpoint with a graph: the summary says why
+        if not _graph_defs(where, shown=True):
+            raise
+        store = {}
     rows = [
         {
             "name": e.name,
@@ -183,9 +206,9 @@ def _tensors(where: str) -> list[dict[str, Any]]:
             "bytes": e.nbytes,
             "stored": e.location,
         }
-        for e in _store(where).values()
+        for e in store.values()
     ]
-    for graph_def, op_defs in _graph_defs(where):
+    for graph_def, op_defs in _graph_defs(where, shown=True):
         for node in graph_def.node:
             rows += [row | {"op": node.op} for row in output_rows(node, op_defs.get(node.op))]
     return rows
@@ -194,7 +217,7 @@ def _tensors(where: str) -> list[dict[str, Any]]:
 def _nodes(where: str) -> list[dict[str, Any]]:
     return [
         {"name": node.name, "op": node.op, "inputs": list(node.input), "device": node.device}
-        for graph_def, _ in _graph_defs(where)
+        for graph_def, _ in _graph_defs(where, shown=True)
         for node in graph_def.node
     ]
 

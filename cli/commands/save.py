@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -50,9 +50,12 @@ def command(
       sgtool save model.ckpt-1000 -o weights.safetensors
       sgtool save model.ckpt-1000 -o half --dtype float16
 
-    --json gives {"output", "format", "variables": [{"name", "dtype", "shape", "bytes"}], "bytes"}.
+    --json gives {"output", "format", "variables": [{"name", "dtype", "shape", "bytes"}], "bytes",
+    "skipped": {name: why} (what MODEL holds besides, and is no tensor), "graph" (why MODEL's graph was
+    not written along)}; the last two are absent where they do not apply.
     """
     from ...formats import registry
+    from ...formats.errors import DataLossError, bullets
     from .. import models
 
     kept_dtype = _floating(dtype)
@@ -62,7 +65,19 @@ def command(
     entries = [_cast(stored[name], kept_dtype) for name in names]
     # The graph goes along only where it still fits: all variables, in their own dtypes.
     whole = len(names) == len(stored) and kept_dtype is None
-    meta_graph = models.meta_graph_bytes(located) if whole else None
+    left_out: dict[str, Any] = {}
+    meta_graph = None
+    if whole:
+        try:
+            meta_graph = models.meta_graph_bytes(located)
+        except DataLossError as error:  # the variables do not depend on it
+            left_out["graph"] = str(error)
+            render.message(f"Warning: the graph is not written along: {error}")
+    skipped = dict(getattr(stored, "skipped", {}))
+    if skipped:
+        left_out["skipped"] = skipped
+        lines = [f"{name}: {why}" for name, why in skipped.items()]
+        render.message(f"Left out, as they are no tensors:{bullets(lines)}")
     with render.progress(f"Saving {len(entries)} variables", len(entries)) as bar:
         if shards is None:
             written = registry.write_store(output, _counted(entries, bar), meta_graph=meta_graph).name
@@ -74,7 +89,8 @@ def command(
             {"name": e.name, "dtype": e.dtype.name, "shape": list(e.shape), "bytes": e.nbytes}
             for e in entries
         ]
-        render.document({"output": output, "format": written, "variables": rows, "bytes": total})
+        told = {"output": output, "format": written, "variables": rows, "bytes": total}
+        render.document(told | left_out)
     else:
         variables = render.counted(len(entries), "variable")
         render.line(f"Wrote {variables}, {render.size(total)}, to {output} ({written}).")

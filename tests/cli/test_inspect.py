@@ -190,15 +190,115 @@ def test_a_damaged_index_and_a_cut_graph(model: str, sgtool: Tool) -> None:
     assert "cut short" in result.err
 
 
+@pytest.fixture
+def pair(tmp_path: Path) -> Path:
+    """The prefix of a checkpoint with its graph, whole."""
+    prefix = tmp_path / "p"
+    write_bundle(prefix, [entry_of("w", np.arange(6, dtype=np.float32).reshape(2, 3))])
+    Path(f"{prefix}.meta").write_bytes(protos.encode(small_graph()))
+    return prefix
+
+
+def cut(path: Path | str) -> None:
+    """Takes the last bytes of a file away."""
+    Path(path).write_bytes(Path(path).read_bytes()[:-9])
+
+
+def test_a_damaged_graph_hides_no_variables(pair: Path, sgtool: Tool) -> None:
+    cut(f"{pair}.meta")
+    for form in ("p", "p.index", "p.data-00000-of-00001", "p.meta", "."):
+        result = sgtool("inspect", form, "--json")
+        assert (result.code, [row["name"] for row in result.json["variables"]]) == (4, ["w"])
+        assert any(name.endswith("p.meta") for name in result.json["damaged"])
+        assert "p.meta is not a MetaGraphDef" in result.err
+    assert sgtool("inspect", "p", "--graph").code == sgtool("inspect", "p", "--tensors").code == 4
+    values = sgtool("inspect", "p", "--values", "w")
+    assert (values.code, "5" in values.out) == (0, True)
+    assert values.err.startswith("Warning: p.meta is not")
+
+
+def test_a_damaged_index_hides_no_graph(pair: Path, sgtool: Tool) -> None:
+    cut(f"{pair}.index")
+    for form in ("p", "p.index", "p.meta"):
+        for option in ((), ("--tensors",), ("--graph",)):
+            result = sgtool("inspect", form, *option, "--json")
+            assert (result.code, result.json["ops"]["MatMul"]) == (4, 1)
+            assert "p.index" in result.json["missing"]
+            assert "p.index" in result.err
+    cut(f"{pair}.meta")
+    both = sgtool("inspect", "p")
+    assert both.code == 4
+    assert "p.index" in both.err
+    assert "p.meta" in both.err
+
+
+@pytest.mark.parametrize("form", ["p", "p.meta", "p.data-00000-of-00001"])
+def test_a_lost_index_is_damage(form: str, pair: Path, sgtool: Tool) -> None:
+    Path(f"{pair}.index").unlink()
+    result = sgtool("inspect", form, "--json")
+    assert (result.code, result.json["ops"]["MatMul"]) == (4, 1)
+    assert result.json["missing"].startswith("p.index does not exist")
+    assert "p.index does not exist" in result.err
+
+
+def test_a_lost_index_without_a_graph_is_damage(pair: Path, sgtool: Tool) -> None:
+    Path(f"{pair}.index").unlink()
+    Path(f"{pair}.meta").unlink()
+    for form in ("p", "."):
+        result = sgtool("inspect", form)
+        assert result.code == 4
+        assert "p.index does not exist" in result.err
+    Path(f"{pair}.data-00000-of-00001").unlink()
+    assert sgtool("inspect", "p").code == 3
+
+
+def test_a_graph_alone_lost_nothing(pair: Path, sgtool: Tool) -> None:
+    for suffix in ("index", "data-00000-of-00001"):
+        Path(f"{pair}.{suffix}").unlink()
+    result = sgtool("inspect", "p.meta", "--json")
+    assert (result.code, "missing" in result.json) == (0, False)
+
+
+def test_a_cut_checkpoint_of_the_first_generation_beside_a_graph_is_told(pair: Path, sgtool: Tool) -> None:
+    for suffix in ("index", "data-00000-of-00001"):
+        Path(f"{pair}.{suffix}").unlink()
+    pair.write_bytes(bytes(100))
+    for form in ("p", "p.meta"):
+        result = sgtool("inspect", form, "--json")
+        assert (result.code, result.json["ops"]["MatMul"]) == (4, 1)
+        assert result.json["missing"]
+
+
+def test_a_saved_model_without_its_variables_is_told(sgtool: Tool) -> None:
+    text = f"""saved_model_schema_version: 1 meta_graphs {{ {protos.format_text(small_graph())} }}"""
+    model = protos.parse_text(protos.SavedModel, text, "")
+    save = model.meta_graphs[0]
+    node = save.graph_def.node.add(name="save/restore_all", op="NoOp")
+    save.saver_def.restore_op_name = node.name
+    Path("saved_model.pb").write_bytes(protos.encode(model))
+    result = sgtool("inspect", ".", "--json")
+    told = sgtool("verify", ".")
+    assert (result.code, told.code) == (4, 4)
+    assert "variables.index does not exist" in result.json["missing"]
+    assert "variables.index does not exist" in result.err
+
+
 def test_missing_data_files_are_told(sgtool: Tool) -> None:
     for prefix, shards in (("m", 3), ("whole", 1)):
         write_bundle(prefix, [entry_of(f"w{i}", np.float32(i)) for i in range(3)], shards=shards)
     Path("m.data-00001-of-00003").unlink()
-    found = sgtool("inspect", "m", "--json").json
-    assert found["missing_files"] == ["m.data-00001-of-00003"]
-    assert len(found["variables"]) == 3
+    for form in ("m", "m.index"):
+        result = sgtool("inspect", form, "--json")
+        assert result.code == 4
+        assert result.json["missing_files"] == ["m.data-00001-of-00003"]
+        assert len(result.json["variables"]) == 3
+        assert "m.data-00001-of-00003 does not exist" in result.err
     assert "not there   m.data-00001-of-00003 (1 of 3 data files)\n" in sgtool("inspect", "m").out
     assert "missing_files" not in sgtool("inspect", "whole", "--json").json
+    assert sgtool("inspect", ".", "--json").json["prefix"] == "./whole"
+    Path("whole.index").unlink()
+    alone = sgtool("inspect", ".", "--json")
+    assert (alone.code, alone.json["missing_files"]) == (4, ["m.data-00001-of-00003"])
     Path("m.meta").write_bytes(protos.encode(small_graph()))
     assert sgtool("inspect", "m.meta", "--json").json["missing_files"] == ["m.data-00001-of-00003"]
 
@@ -339,7 +439,7 @@ def test_a_published_training_graph(folder: Path, tmp_path: Path, sgtool: Tool) 
 def test_a_checkpoint_of_a_hundred_thousand_variables_is_its_index_only(tmp_path: Path, sgtool: Tool) -> None:
     zeros = np.zeros(2, np.float32)
     write_bundle("big", (entry_of(f"scope_{i // 100}/layer_{i}/kernel", zeros) for i in range(100_000)))
-    Path("big.data-00000-of-00001").unlink()
+    os.truncate("big.data-00000-of-00001", 0)
     assert times_reference(tmp_path / "pycache", "inspect", "big", "--json") < 3.3  # 2.2
     assert times_reference(tmp_path / "pycache", "inspect", "big") < 4.6  # 3.1
 

@@ -142,3 +142,27 @@ def test_damaged_data_leaves_the_old_output_alone(checkpoint: str, sgtool: Tool)
     assert (Path("copy.index").read_bytes(), Path("copy.data-00000-of-00001").read_bytes()) == before
     data.unlink()
     assert sgtool("save", checkpoint, "-o", "copy").code in (3, 4)
+
+
+def test_what_is_no_tensor_is_told(sgtool: Tool) -> None:
+    np.savez("m.npz", a=np.ones(3), day=np.array(["2020-01-01"], "datetime64[D]"), row=np.zeros(2, "i4,f4"))
+    result = sgtool("save", "m.npz", "-o", "out.npz")
+    assert result.code == 0
+    lines = result.err.splitlines()
+    assert lines[0] == "Left out, as they are no tensors:"
+    assert [line.split(":")[0] for line in lines[1:]] == ["  day", "  row"]
+    found = sgtool("save", "m.npz", "-o", "out.npz", "--json").json
+    assert set(found["skipped"]) == {"day", "row"}
+    assert "skipped" not in sgtool("save", "out.npz", "-o", "again.npz", "--json").json
+
+
+@pytest.mark.parametrize("output", ["copy", "w.npz"])
+def test_a_damaged_graph_keeps_no_variables_back(output: str, checkpoint: str, sgtool: Tool) -> None:
+    Path(f"{checkpoint}.meta").write_bytes(b"\x0a\x05no")
+    result = sgtool("save", checkpoint, "-o", output)
+    assert result.code == 0
+    assert "Warning: the graph is not written along:" in result.err
+    assert f"{checkpoint}.meta" in result.err
+    assert read(output).keys() == VALUES.keys()
+    assert "model.ckpt-7.meta" in sgtool("save", checkpoint, "-o", output, "--json").json["graph"]
+    assert sgtool("save", checkpoint, "-o", output, "--only", "dense/*").err == ""

@@ -140,7 +140,12 @@ def test_a_damaged_checkpoint_beside_a_graph_is_told(tmp_path: Path) -> None:
         shutil.copy(f"{PREFIX}{suffix}", tmp_path / f"m{suffix}")
     with (tmp_path / "m.index").open("r+b") as file:
         file.write(b"\xff")
-    assert "block checksum mismatch" in summary.summarise(tmp_path / "m.meta")["missing"]
+    for form in ("m.meta", "m", "m.index"):
+        found = summary.summarise(tmp_path / form)
+        assert "block checksum mismatch" in found["missing"]
+        assert list(found["damaged"]) == [str(tmp_path / "m.index")]
+        assert found["nodes"]
+    (tmp_path / "m.meta").unlink()
     with pytest.raises(DataLossError):
         summary.summarise(tmp_path / "m")
     with pytest.raises(MissingFileError):
