@@ -20,7 +20,8 @@ from .leftovers import is_leftover
 
 STATE_NAME = "checkpoint"
 _SHARD = re.compile(r"(?P<prefix>.*)\.data-\d{5}-of-(?P<count>\d{5})", re.DOTALL)
-_V1_SHARD = re.compile(r"(?P<prefix>.*)-(\d{5}|\?{5})-of-(?P<count>\d{5})", re.DOTALL)
+# Not the data file of a second-generation checkpoint, whose name ends in the same way.
+V1_SHARD = re.compile(r"(?P<prefix>.*)(?<!\.data)-(\d{5}|\?{5})-of-(?P<count>\d{5})", re.DOTALL)
 _NO_V1 = frozenset((".index", ".meta", ".pb", ".pbtxt", ".h5", ".npz", ".py", ".json"))
 _SAVED_MODELS = ("saved_model.pb", "saved_model.pbtxt")
 _STEP = re.compile(r"-(\d+)$")
@@ -265,7 +266,7 @@ def v1_checkpoints(directory: str) -> list[str]:
         if is_leftover(name):
             continue
         path = os.path.join(directory, name)
-        shard = _V1_SHARD.fullmatch(path)
+        shard = V1_SHARD.fullmatch(path)
         prefix = f"{shard['prefix']}-?????-of-{shard['count']}" if shard else path
         if os.path.splitext(name)[1] not in _NO_V1 and files.is_file(path) and _v1_files(prefix):
             found[prefix] = files.modified(path)
@@ -309,7 +310,7 @@ def _from_file_name(name: str, search: _Search) -> ResolvedCheckpoint | None:
     match = _SHARD.fullmatch(name)
     if match:
         return search.at(match["prefix"])
-    match = _V1_SHARD.fullmatch(name)
+    match = V1_SHARD.fullmatch(name)
     if match:
         prefix = match["prefix"]
         return search.at(prefix, f"{name} does not exist; {prefix} does")
@@ -323,7 +324,7 @@ def _v1_of_meta(name: str) -> ResolvedCheckpoint | None:
     if not name.endswith(".meta") or not files.is_directory(folder or "."):
         return None
     for other in files.list_directory(folder or "."):
-        match = _V1_SHARD.fullmatch(other)
+        match = V1_SHARD.fullmatch(other)
         if match and match["prefix"] == base:
             pattern = f"{prefix}-?????-of-{match['count']}"
             shards = _v1_files(pattern)
@@ -337,7 +338,7 @@ def _v1_files(prefix: str) -> list[str]:
 
     A shard of which all others are there stands for all of them.
     """
-    match = _V1_SHARD.fullmatch(prefix)
+    match = V1_SHARD.fullmatch(prefix)
     literal = [prefix] if files.is_file(prefix) else []
     if literal and (prefix.endswith(".index") or not is_table(prefix)):
         return []
@@ -356,13 +357,27 @@ def is_checkpoint_file(path: str) -> bool:
     return is_table(path) or is_state_file(path)
 
 
+def called_a_checkpoint_by(name: str) -> str:
+    """Which file says that one is a first-generation checkpoint: a graph or state file beside it; or ""."""
+    if files.is_file(f"{name}.meta"):
+        return f"{name}.meta"
+    folder = os.path.dirname(name)
+    try:
+        state = read_state(folder)
+    except OpError:
+        return ""
+    named = (state.model_checkpoint_path, *state.all_model_checkpoint_paths) if state else ()
+    known = os.path.basename(name) in map(ntpath.basename, named)
+    return os.path.join(folder, STATE_NAME) if known else ""
+
+
 def v1_files(prefix: str) -> list[str]:
     """The files of the first-generation checkpoint that `ResolvedCheckpoint.prefix` names."""
     return _v1_files(prefix)
 
 
 def _meta_beside(prefix: str) -> str | None:
-    match = _V1_SHARD.fullmatch(prefix)
+    match = V1_SHARD.fullmatch(prefix)
     for base in (prefix, match["prefix"] if match else prefix):
         if files.is_file(f"{base}.meta"):
             return f"{base}.meta"

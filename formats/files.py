@@ -36,6 +36,7 @@ Path = str | os.PathLike[str]
 fault_hook: Callable[[str, str], None] | None = None
 """For tests: called with a step (`open`, `write`, `sync`, `replace`) and a path before it happens."""
 
+_OS_ERROR = re.compile(r"(?:errno = |os error )(\d+)")
 _TEMPORARY = re.compile(r"\.sgtmp-[0-9a-f]{8}$")
 
 
@@ -228,6 +229,19 @@ def os_errors(path: Path, doing: str) -> Iterator[None]:
         if "null" not in str(error):  # open() and stat() say so of a NUL in the name
             raise
         raise InvalidValueError(f"Cannot {doing} {os.fspath(path)!r}: {error}.") from error
+
+
+def raise_os_error_in(error: BaseException) -> None:
+    """Raises the operating system's error that a library tells as its own, in words; else does nothing.
+
+    HDF5's errors while a file is closed hide the one that was first; they tell it, too.
+    """
+    if isinstance(error, OSError):
+        raise error
+    told = _OS_ERROR.search(str(error))
+    if told:
+        number = int(told[1])
+        raise OSError(number, os.strerror(number)) from error
 
 
 def missing_file(path: Path, doing: str = "read") -> MissingFileError:

@@ -15,6 +15,7 @@ Suffixes say nothing: `.pb` may be text, `expected_graph` has none.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from collections.abc import Iterator
@@ -50,6 +51,8 @@ _SHORT = 64
 """Bytes that a top-level field is taken to have lost, at most."""
 _MANY = 1000
 """So many line feeds do not all lack a carriage return by chance: in graphs one in 100 to 1000 has it."""
+_MANY_BEYOND = 8
+"""So many bytes from 80 on do not all spell UTF-8 by chance."""
 _OP_TYPE = re.compile(r"[A-Za-z0-9_.>\-/]+")
 
 
@@ -114,7 +117,7 @@ def decode_graph(data: bytes, path: str) -> GraphFile:
         message = protos.parse(cls, data, path)
     except DataLossError as error:
         raise DataLossError(
-            f"{error.message}{_where_it_breaks(data)}{_text_mode(data)}",
+            f"{error.message}{_text_mode(data) or _where_it_breaks(data)}",
             path=path,
             **error.fields,
         ) from error
@@ -285,6 +288,29 @@ def _where_it_breaks(data: bytes) -> str:
     return ""
 
 
+def nodes_before_break(data: bytes, path: str) -> list[Any]:
+    """The nodes of a graph that does not decode that lie whole before the place where it breaks.
+
+    Raises:
+        DataLossError: No graph at all.
+    """
+    kind = _binary_kind(data, path)
+    for _ in range({GRAPH_DEF: 0, META_GRAPH: 1, SAVED_MODEL: 2}[kind]):  # the graph is field 2 of each
+        data = next(
+            (data[at:end] for number, wire, at, end in _fields(data) if (number, wire) == (2, 2)), b""
+        )
+    nodes = []
+    for number, wire, start, end in _fields(data):
+        if end > len(data):
+            break
+        if (number, wire) == (1, 2):
+            try:
+                nodes.append(protos.parse(protos.NodeDef, data[start:end], ""))
+            except DataLossError:
+                break
+    return nodes
+
+
 def _text_mode(data: bytes) -> str:
     """What to add to an error of a graph that went through a transfer as text."""
     feeds = data.count(b"\n")
@@ -292,10 +318,25 @@ def _text_mode(data: bytes) -> str:
     if data[:1] == b"\x08":  # the one long field of a SavedModel is its graph, after two numbers
         inside = _varint(data, _varint(data, 1)[1] + 1)[1]
     if not feeds or b"\r\n" in data or not (feeds >= _MANY or _fields_are_short(data[inside:])):
-        return sniff.text_mode_damage(data)
+        return sniff.text_mode_damage(data) or _all_is_text(data)
     return (
         f" It looks as if it was transferred as text (none of its {feeds} line feeds follows a carriage "
         f"return, and bytes are missing from its middle): {sniff.TEXT_MODE}."
+    )
+
+
+def _all_is_text(data: bytes) -> str:
+    """As `_text_mode`, of a graph of mostly ASCII: its lengths from 128 on are no UTF-8 by chance."""
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(data)  # the last character may be cut in two
+    except UnicodeDecodeError:
+        return ""
+    beyond = sum(one > "\x7f" for one in text)
+    if beyond < _MANY_BEYOND:
+        return ""
+    return (
+        f" It looks as if it was transferred as text (all of it is UTF-8, with {beyond} characters beyond "
+        f"ASCII): {sniff.TEXT_MODE}."
     )
 
 

@@ -88,6 +88,7 @@ class Hdf5Store(Store):
         meta_graph: The serialized MetaGraphDef kept with them, or None.
         skipped: Datasets that are not tensors, and why.
         damaged: In a file opened as damaged: the error of each dataset or group that cannot be opened.
+        missing: Weights that Keras lists in the file and that are not in it, and why.
         about: What Keras says of a file that it wrote (versions, `model_config`), JSON-ready.
         optimizer_weights: The names of the entries that Keras keeps apart, as its optimizer's.
     """
@@ -120,9 +121,11 @@ class Hdf5Store(Store):
         named: dict[str, str] = {}
         self.about: dict[str, Any] = {}
         self.optimizer_weights: list[str] = []
+        self.missing: dict[str, str] = {}
         with self._tolerated(""):
             named = keras_weights.weight_names(self._file)
             self.about = keras_weights.about(self._file)
+            self.missing = keras_weights.missing_weights(self._file)
         entries: dict[str, Entry] = {}
         for dataset in datasets:
             entry = None
@@ -370,11 +373,9 @@ def _write_errors(path: str) -> Iterator[None]:
         yield
     except OpError:
         raise
-    except OSError as error:
+    except (OSError, RuntimeError, ValueError) as error:
         with files.os_errors(path, "write"):
-            raise
-        raise AssertionError from error
-    except (RuntimeError, ValueError) as error:
+            files.raise_os_error_in(error)
         raise InvalidValueError(f"{path} cannot be written as HDF5: {error}", path=path) from error
 
 

@@ -33,18 +33,51 @@ def weight_names(file: Any) -> dict[str, str]:
     """
     import h5py
 
-    root = file.get(_MODEL_WEIGHTS, file)
-    layers = _names(root.attrs, "layer_names") if isinstance(root, h5py.Group) else []
-    groups = [(layer, root.get(layer)) for layer in layers]
     found = []  # (dataset path, layer, name)
-    for layer, group in [*groups, (_OPTIMIZER_WEIGHTS, file.get(_OPTIMIZER_WEIGHTS))]:
-        if isinstance(group, h5py.Group):
-            for name in _names(group.attrs, "weight_names"):
-                dataset = group.get(name)
-                if isinstance(dataset, h5py.Dataset):
-                    found.append((dataset.name, layer, name.removesuffix(":0")))
+    for layer, group, name in _listed(file)[1]:
+        dataset = group.get(name)
+        if isinstance(dataset, h5py.Dataset):
+            found.append((dataset.name, layer, name.removesuffix(":0")))
     counts = Counter(name for _, _, name in found)
     return {path: name if counts[name] == 1 else f"{layer}/{name}" for path, layer, name in found}
+
+
+def missing_weights(file: Any) -> dict[str, str]:
+    """The weights (by layer and name) and layers that a file lists and does not have, and why.
+
+    Args:
+        file: An open `h5py.File`.
+    """
+    import h5py
+
+    found = {}
+    layers, listed = _listed(file)
+    for layer, group in layers:
+        if not isinstance(group, h5py.Group):
+            found[layer] = f"The layer '{layer}' is in layer_names, but has no group: its weights are lost."
+    for layer, group, name in listed:
+        if not isinstance(group.get(name), h5py.Dataset):
+            what = (
+                f"The weight '{name}' of {group.name} is in its weight_names, but has no dataset: it is lost."
+            )
+            found[f"{layer}/{name.removesuffix(':0')}"] = what
+    return found
+
+
+def _listed(file: Any) -> tuple[list[tuple[str, Any]], list[tuple[str, Any, str]]]:
+    """(layer, group or None) of each layer; (layer, group, name) of each weight, the optimizer's too."""
+    import h5py
+
+    root = file.get(_MODEL_WEIGHTS, file)
+    names = _names(root.attrs, "layer_names") if isinstance(root, h5py.Group) else []
+    layers = [(layer, root.get(layer)) for layer in names]
+    weights = [
+        (layer, group, name)
+        for layer, group in [*layers, (_OPTIMIZER_WEIGHTS, file.get(_OPTIMIZER_WEIGHTS))]
+        if isinstance(group, h5py.Group)
+        for name in _names(group.attrs, "weight_names")
+    ]
+    return layers, weights
 
 
 def is_optimizers(path: str) -> bool:

@@ -91,6 +91,16 @@ def detect(path: files.Path) -> Format:
             f"{head[:8].hex(' ')}.{sniff.text_mode_damage(head)}",
             path=name,
         )
+    from . import checkpoint_state
+
+    called = checkpoint_state.called_a_checkpoint_by(name)
+    if called:
+        raise DataLossError(
+            f"{name} is damaged: it is a checkpoint by {called}, but its {files.file_size(name)} bytes begin "
+            f"with {head[:8].hex(' ')} and do not end as a table does (cut off or overwritten)."
+            f"{sniff.text_mode_damage(head)}",
+            path=name,
+        )
     raise UnimplementedError(
         f"{name} is of a kind that is not known; the formats that are read are: {known}."
         f"{sniff.text_mode_damage(head)}",

@@ -220,6 +220,8 @@ def write_safetensors(path: files.Path, entries: Iterable[Entry], meta_graph: by
         try:
             library.save_file(arrays, temporary, metadata=metadata or None)
         except library.SafetensorError as error:
+            with files.os_errors(path, "write"):
+                files.raise_os_error_in(error)
             raise InvalidValueError(f"{path} cannot be written as safetensors: {error}") from error
 
 

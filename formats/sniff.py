@@ -18,8 +18,11 @@ _HDF5_LINES = f"an HDF5 file whose line ends were changed in a transfer as text;
 _HDF5_DECODED = f"an HDF5 file that was read as UTF-8 text and written again; {TEXT_MODE}"
 _HDF5_ENCODED = f"an HDF5 file that was written again as UTF-8 text; {TEXT_MODE}"
 _TABLE_DECODED = f"a checkpoint's table that was read and written again as text; {TEXT_MODE}"
+TABLE_CUT = (
+    "a first-generation checkpoint that is cut off: it begins as one, but lacks the end; fetch it again"
+)
 _LOST = frozenset(
-    (_POINTER, _PAGE, _ZEROS, _EMPTY, _HDF5_LINES, _HDF5_DECODED, _HDF5_ENCODED, _TABLE_DECODED)
+    (_POINTER, _PAGE, _ZEROS, _EMPTY, _HDF5_LINES, _HDF5_DECODED, _HDF5_ENCODED, _TABLE_DECODED, TABLE_CUT)
 )
 # What is read, though not as what was asked for.
 _HDF5 = "an HDF5 file"
@@ -114,6 +117,8 @@ def describe(head: bytes, tail: bytes = b"") -> str | None:
         return _TABLE
     if tail.endswith(_TABLE_AS_TEXT):
         return _TABLE_DECODED
+    if tail and _begins_first_generation(head):
+        return TABLE_CUT
     if _TORCH.match(head):
         return (
             "a PyTorch file (a pickle), which is not read: it can run any code; load it in PyTorch and save "
@@ -128,6 +133,39 @@ def describe(head: bytes, tail: bytes = b"") -> str | None:
     if not head.strip(b"\0"):
         return _ZEROS
     return None
+
+
+def _begins_first_generation(head: bytes) -> bool:
+    """Whether a table begins with what a first-generation checkpoint has under the empty key.
+
+    That is an entry without a key whose value is one message, a SavedTensorSliceMeta, that fills it; the
+    block may be compressed with Snappy, which has such bytes as they are.
+    """
+    if not head.startswith(b"\0\0"):
+        _, at = _varint(head, 0)  # the size that it has uncompressed; then the length of a run of bytes
+        tag = head[at] if at < len(head) else 3
+        if tag & 3:
+            return False
+        head = head[at + 1 + max(0, (tag >> 2) - 59) :]
+    size, start = _varint(head, 2)
+    inner, inside = _varint(head, start + 1)
+    return (
+        head.startswith(b"\0\0")
+        and head[start : start + 1] == b"\x0a"
+        and size > 2
+        and inside + inner == start + size
+        and head[inside : inside + 1] in (b"\x0a", b"\x12")
+    )
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """A varint and where the next byte is; 0 where there is none."""
+    value = 0
+    for shift, byte in enumerate(data[at : at + 5]):
+        value |= (byte & 0x7F) << 7 * shift
+        if byte < 0x80:
+            return value, at + shift + 1
+    return 0, len(data)
 
 
 def refusal(kind: str, message: str, path: str) -> OpError:

@@ -366,8 +366,9 @@ def _summarise_foreign(name: str, format: registry.Format) -> Summary:
         summary |= summarise_store(store)
     if getattr(store, "about", None):
         summary["about"] = store.about
-    if getattr(store, "damaged", None):
-        summary["damaged"] = {key: str(error) for key, error in store.damaged.items()}
+    lost = {**getattr(store, "missing", {}), **getattr(store, "damaged", {})}
+    if lost:
+        summary["damaged"] = {key: str(why) for key, why in lost.items()}
     return summary | ({"skipped": dict(store.skipped)} if store.skipped else {})
 
 

@@ -19,6 +19,7 @@ from .errors import (
     MissingFileError,
     NotFoundError,
     OpError,
+    PermissionDeniedError,
     UnimplementedError,
 )
 from .leftovers import leftovers, unfinished
@@ -40,7 +41,7 @@ class Damage:
 
     Attributes:
         name: The tensor (of a part: with its ranges), the node, or "" for the file as a whole.
-        kind: `checksum`, `length`, `missing`, `structure`.
+        kind: `checksum`, `length`, `missing`, `structure`; `unreadable` where the system refuses the file.
         path: The file.
         why: A sentence.
         offset: Where in the file, in bytes, or None.
@@ -298,6 +299,8 @@ def check_entries(found: Verification, open_it: Any, open_damaged: Any = None) -
             f"This kind of file ({found.format}) has no checksums of its tensors: lengths and structure were "
             "checked."
         )
+    for name, why in getattr(store, "missing", {}).items():
+        found.damaged.append(Damage(name, "missing", found.path, why))
     for name in store:
         try:
             entry = store[name]
@@ -329,6 +332,8 @@ def damage_of(name: str, error: OpError, path: str, more: str = "") -> Damage:
     """What an error says about a tensor (or "" for a file), as a finding; `more` is added to its text."""
     facts = error.fields
     kind = "checksum" if "stored" in facts else "structure"
+    if isinstance(error, PermissionDeniedError):
+        kind = "unreadable"
     return Damage(
         name,
         kind,

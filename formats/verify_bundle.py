@@ -8,10 +8,10 @@ import re
 
 from . import files, protos
 from .bundle import Bundle, open_bundle
-from .errors import DataLossError, OpError, UnimplementedError
+from .errors import DataLossError, OpError, PermissionDeniedError, UnimplementedError
 from .leftovers import leftovers, unfinished
 from .table import TableWriter, read_intact_blocks
-from .verify import Damage, Verification
+from .verify import Damage, Verification, damage_of
 from .verify_causes import Place, causes_of, lost_before, stand_in
 from .verify_incomplete import check_rest
 
@@ -30,6 +30,9 @@ def verify_bundle(prefix: str) -> Verification:
     found = Verification(prefix, "checkpoint")
     try:
         store = open_bundle(prefix)
+    except PermissionDeniedError as error:
+        found.damaged.append(damage_of("", error, f"{prefix}.index"))
+        return found
     except DataLossError as error:
         opened = _open_damaged(prefix, error, found)
         if opened is None:
@@ -103,13 +106,19 @@ def _count_shards(prefix: str) -> int:
 
 
 def _shards(store: Bundle, found: Verification) -> dict[str, int | None]:
-    """The size of each data file, None where it is missing."""
+    """The size of each data file, None where it is missing or cannot be read."""
     sizes: dict[str, int | None] = {}
     for path in map(store.shard_path, range(store.num_shards)):
         sizes[path] = files.file_size(path) if files.is_file(path) else None
         if sizes[path] is None:
             why = f"{path} does not exist; the checkpoint has {store.num_shards} data files."
             found.damaged.append(Damage("", "missing", path, why))
+            continue
+        try:
+            files.read_head(path, 1)
+        except PermissionDeniedError as error:
+            found.damaged.append(damage_of("", error, path))
+            sizes[path] = None
     return sizes
 
 
@@ -132,7 +141,8 @@ def _check_tensors(store: Bundle, sizes: dict[str, int | None], found: Verificat
             label = name if entry.part is None else f"{name}{list(map(list, entry.part.ranges))}"
             problem = None
             if size and path in sizes and sizes[path] is None:
-                problem = Damage(label, "missing", path, f"{path} does not exist.", offset, size)
+                (lost,) = (one for one in found.damaged if not one.name and one.path == path)
+                problem = Damage(label, lost.kind, path, lost.why, offset, size)
             else:
                 try:
                     entry.read()

@@ -12,14 +12,15 @@ from .errors import (
     InvalidArgumentError,
     InvalidTypeError,
     InvalidValueError,
+    PermissionDeniedError,
     ResourceExhaustedError,
     UnimplementedError,
 )
 from .graph_facts import output_rows
-from .graph_file import GraphFile, decode_graph, read_graph
+from .graph_file import GraphFile, decode_graph, nodes_before_break, read_graph
 from .saved_variables import SavedVariable, saved_variables
 from .tensor_proto import to_array
-from .verify import Damage, Verification
+from .verify import Damage, Verification, damage_of
 from .verify_causes import causes_of
 
 
@@ -32,11 +33,15 @@ def verify_graph(path: str) -> Verification:
     found = Verification(path, "graph")
     try:
         graph = read_graph(path)
+    except PermissionDeniedError as error:
+        found.damaged.append(damage_of("", error, path))
+        return found
     except (DataLossError, InvalidValueError) as error:
         where = error.fields.get("path") or path
         found.damaged.append(Damage("", "structure", where, str(error), error.fields.get("offset")))
         if files.is_file(where) and isinstance(error, DataLossError) and "as text" not in str(error):
             found.causes += causes_of(where)
+            found.notes += _before_break(where)
         return found
     found.format = graph.kind
     found.path = graph.path
@@ -47,6 +52,21 @@ def verify_graph(path: str) -> Verification:
     if found.whole and graph.kind == "meta_graph_def":
         found.meta_graph = protos.encode(graph.message)
     return found
+
+
+def _before_break(path: str) -> list[str]:
+    """What of a binary graph that does not decode is whole, as a sentence."""
+    try:
+        nodes = nodes_before_break(files.read_bytes(path), path)
+    except (DataLossError, InvalidValueError, UnimplementedError):
+        return []
+    constants = sum(node.op == "Const" for node in nodes)
+    if not nodes:
+        return []
+    return [
+        f"{len(nodes)} {'node is' if len(nodes) == 1 else 'nodes are'} whole before the place where it "
+        f"breaks, {constants} of them constants; the last is '{nodes[-1].name}'."
+    ]
 
 
 def _check_assets(graph: GraphFile, found: Verification) -> None:

@@ -6,22 +6,28 @@ import os
 import re
 from collections.abc import Iterable
 
-from . import checkpoint_state, files, registry
-from .errors import DataLossError, InvalidValueError, MissingFileError, OpError, UnimplementedError
+from . import checkpoint_state, files, registry, sniff
+from .checkpoint_state import V1_SHARD
+from .errors import (
+    DataLossError,
+    InvalidValueError,
+    MissingFileError,
+    PermissionDeniedError,
+    UnimplementedError,
+)
 from .leftovers import explain, leftovers, unfinished
 from .table import check_unread, end_of_table
 from .v1 import V1Checkpoint
 from .verify import Damage, Verification, check_entries, damage_of
 from .verify_causes import causes_of
 
-_V1_SHARD = re.compile(r"(?P<prefix>.*)-(\d{5}|\?{5})-of-(?P<count>\d{5})", re.DOTALL)
 _PIECE = re.compile(r"(?P<prefix>.*?)(\.meta|\.index|\.data-\d{5}-of-\d{5})", re.DOTALL)
 _MOST_SHARDS = 10_000
 
 
 def prefix_of(name: str) -> str:
     """The prefix that a file of a checkpoint has by its name; another name as it is."""
-    match = _PIECE.fullmatch(name) or _V1_SHARD.fullmatch(name)
+    match = _PIECE.fullmatch(name) or V1_SHARD.fullmatch(name)
     return match["prefix"] if match else name
 
 
@@ -38,7 +44,7 @@ def pieces(prefix: str) -> Verification | None:
         count = len(there) + len(missing)
         return verify_v1(f"{prefix}-?????-of-{count:05d}", there, missing)
     if files.is_file(prefix):
-        return verify_v1(prefix, [prefix]) if _is_called_checkpoint(prefix) else None
+        return verify_v1(prefix, [prefix]) if _is_checkpoint(prefix) else None
     return _without_index(prefix)
 
 
@@ -52,7 +58,7 @@ def pieces_in(directory: str, known: Iterable[str]) -> list[Verification]:
     done = {prefix_of(path) for path in known}
     found = []
     for name in files.list_directory(directory or "."):
-        if not (_PIECE.fullmatch(name) or _V1_SHARD.fullmatch(name)):
+        if not (_PIECE.fullmatch(name) or V1_SHARD.fullmatch(name)):
             continue
         prefix = prefix_of(os.path.join(directory, name))
         if prefix not in done:
@@ -72,6 +78,8 @@ def verify_v1(prefix: str, paths: list[str], missing: Iterable[str] = ()) -> Ver
     for path in paths:
         try:
             V1Checkpoint(path, [path])
+        except PermissionDeniedError as error:
+            found.damaged.append(damage_of("", error, path))
         except (DataLossError, InvalidValueError) as error:
             found.damaged.append(damage_of("", error, path))
             found.causes += causes_of(path)
@@ -102,7 +110,7 @@ def check_rest(path: str, found: Verification) -> None:
 
 def v1_shards(name: str) -> tuple[list[str], list[str]]:
     """Of a first-generation checkpoint in several files, by one of its names: those there, those not."""
-    match = _V1_SHARD.fullmatch(name)
+    match = V1_SHARD.fullmatch(name)
     if match is None or int(match["count"]) > _MOST_SHARDS:
         return [], []
     every = [f"{match['prefix']}-{at:05d}-of-{match['count']}" for at in range(int(match["count"]))]
@@ -114,28 +122,22 @@ def _shards_of(prefix: str) -> tuple[list[str], list[str]]:
     """As `v1_shards`, by the prefix."""
     folder, base = os.path.split(prefix)
     for name in files.list_directory(folder or "."):
-        match = _V1_SHARD.fullmatch(name)
+        match = V1_SHARD.fullmatch(name)
         if match and match["prefix"] == base:
             return v1_shards(os.path.join(folder, name))
     return [], []
 
 
-def _is_called_checkpoint(name: str) -> bool:
-    """Whether a graph or a state file beside an unreadable file says that it is a checkpoint."""
+def _is_checkpoint(name: str) -> bool:
+    """Whether an unreadable file began as a checkpoint, or a graph or state file beside it says so."""
     try:
         registry.detect(name)
-    except (UnimplementedError, DataLossError, InvalidValueError):
-        pass
+    except (UnimplementedError, DataLossError, InvalidValueError) as error:
+        if error.fields.get("found") == sniff.TABLE_CUT:
+            return True
     else:
         return False
-    if files.is_file(f"{name}.meta"):
-        return True
-    try:
-        state = checkpoint_state.read_state(os.path.dirname(name))
-    except OpError:
-        return False
-    named = (state.model_checkpoint_path, *state.all_model_checkpoint_paths) if state else ()
-    return os.path.basename(name) in map(os.path.basename, named)
+    return bool(checkpoint_state.called_a_checkpoint_by(name))
 
 
 def _without_index(prefix: str) -> Verification | None:

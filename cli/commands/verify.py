@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...formats.errors import DataLossError
+from ...formats.errors import DataLossError, PermissionDeniedError
 from .. import locate, options, render
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def command(path: str | None, salvage: str | None, as_json: bool) -> None:
     --json gives {"path", "whole", "checked": [{"path", "format", "whole", "intact": [names], "bytes",
     "damaged": [{"name", "kind", "path", "offset", "size", "expected", "found", "why"}], "causes",
     "notes", "unread": {name: why}}]}; --salvage adds "salvaged": {"output", "format", "written",
-    "left_out"} (null if nothing is intact). A "kind" is checksum, length, missing or structure; "name" is
-    empty where the file as a whole is meant.
+    "left_out"} (null if nothing is intact). A "kind" is checksum, length, missing, structure or
+    unreadable (nothing else: the exit code is 7); "name" is empty where the file as a whole is meant.
     """
     from ...formats import verify
 
@@ -81,7 +81,18 @@ def command(path: str | None, salvage: str | None, as_json: bool) -> None:
             _show_salvaged(document["salvaged"])
     if not whole:
         names = [damage.name or damage.path for one in checked for damage in one.damaged]
+        _refuse_unreadable(where, checked)
         raise DataLossError(f"{where} is damaged: {_listed(names)}.", path=where, damaged=names)
+
+
+def _refuse_unreadable(where: str, checked: list[Verification]) -> None:
+    """Raises PermissionDeniedError if nothing is known to be damaged, but files could not be read."""
+    every = [damage for one in checked for damage in one.damaged]
+    paths = list(dict.fromkeys(damage.path for damage in every))
+    if all(damage.kind == "unreadable" for damage in every):
+        raise PermissionDeniedError(
+            f"{where} cannot be checked, permission denied: {', '.join(paths)}.", path=where, unreadable=paths
+        )
 
 
 def _as_dict(one: Verification) -> dict[str, Any]:

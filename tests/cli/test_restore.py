@@ -135,6 +135,25 @@ def test_cast_converts_and_refuses_what_would_change(model: str, sgtool: Tool) -
     assert "3.5" in result.err
 
 
+def test_cast_lists_all_that_it_cannot_convert(model: str, sgtool: Tool, recwarn: Any) -> None:
+    bad = {"net/b": VALUES["net/b"] + 1j, "net/w": np.full((2, 3), 1e300), "step": np.float64(3.5)}
+    result = sgtool("restore", model, store("w.npz", bad), "-o", "r", "--cast", "--json")
+    assert (result.code, sorted(result.error["names"])) == (5, ["net/b", "net/w", "step"])
+    for text in (
+        "+1j), whose imaginary part float32 cannot hold",
+        "1e+300, which float32 cannot hold",
+        "3.5, ",
+    ):
+        assert text in result.error["message"]
+    assert not list(Path().glob("r.*"))
+    real = VALUES | {"net/b": VALUES["net/b"].astype(np.complex128), "step": np.complex64(3)}
+    result = sgtool("restore", model, store("w.npz", real), "-o", "r", "--cast")
+    assert (result.code, result.err) == (0, "")
+    np.testing.assert_array_equal(read("r")["net/b"], VALUES["net/b"])
+    assert read("r")["step"] == 3
+    assert not [one for one in recwarn if "complex" in str(one.message).lower()]
+
+
 def test_dry_run_writes_nothing(model: str, sgtool: Tool) -> None:
     store("w.h5", VALUES)
     before = sorted(Path().iterdir())

@@ -93,6 +93,13 @@ def test_a_value_that_the_dtype_cannot_hold_is_refused(sgtool: Tool) -> None:
     assert not Path("half.index").exists()
 
 
+def test_all_values_that_the_dtype_cannot_hold_are_named(sgtool: Tool) -> None:
+    values = {"v": [1e30], "w": [1.0], "x": [-1e30]}
+    write_bundle("big", [entry_of(name, np.array(one, np.float32)) for name, one in values.items()])
+    result = sgtool("save", "big", "-o", "half", "--dtype", "float16", "--json")
+    assert (result.code, result.error["names"]) == (5, ["v", "x"])
+
+
 def test_shards(checkpoint: str, sgtool: Tool) -> None:
     assert sgtool("save", checkpoint, "-o", "two", "--shards", "2").code == 0
     assert Path("two.data-00001-of-00002").exists()

@@ -8,14 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 
-from sgtool.formats import graph_file, protos, registry, summary
+from sgtool.formats import files, graph_file, protos, registry, summary
 from sgtool.formats.bundle import write_bundle
 from sgtool.formats.entry import entry_of
 from sgtool.formats.errors import (
     AlreadyExistsError,
+    DataLossError,
     InvalidValueError,
     MissingFileError,
     OpError,
@@ -481,7 +483,10 @@ def test_first_generation(tmp_path: Path) -> None:
 def test_first_generation_that_is_cut_off_or_incomplete(tmp_path: Path) -> None:
     data = (GOLDEN / "slices_v1").read_bytes()
     (tmp_path / "model.ckpt").write_bytes(data[:-30])
-    with pytest.raises(UnimplementedError):  # nothing says that it is a checkpoint
+    found = check(tmp_path / "model.ckpt")  # its first bytes say that it is a checkpoint
+    assert (found.format, found.damaged[0].kind) == ("v1 checkpoint", "structure")
+    (tmp_path / "model.ckpt").write_bytes(b"\x07\xff" * 100)
+    with pytest.raises(UnimplementedError):  # nothing says that it is one
         verify(tmp_path / "model.ckpt")
     (tmp_path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt"')
     found = check(tmp_path / "model.ckpt")
@@ -494,6 +499,95 @@ def test_first_generation_that_is_cut_off_or_incomplete(tmp_path: Path) -> None:
         assert found.intact
         missing = tmp_path / "s-00001-of-00002"
         assert [(one.kind, one.path) for one in found.damaged] == [("missing", str(missing))]
+
+
+@pytest.mark.parametrize("keep", [20, 200, 1500, -30, -1])
+def test_a_cut_file_of_the_first_generation_is_damaged_to_every_reader(keep: int, tmp_path: Path) -> None:
+    path = tmp_path / "weights"
+    path.write_bytes((GOLDEN / "slices_v1").read_bytes()[:keep])
+    for read in (registry.detect, registry.open_store, summary.summarise):
+        with pytest.raises(DataLossError, match="weights is a first-generation checkpoint that is cut off"):
+            read(path)
+    assert not check(path).whole
+
+
+@pytest.mark.parametrize("beside", ["weights.meta", "checkpoint"])
+def test_an_overwritten_file_that_another_calls_a_checkpoint_is_damaged(beside: str, tmp_path: Path) -> None:
+    path = tmp_path / "weights"
+    path.write_bytes(b"\x07\xff" * 100)
+    with pytest.raises(UnimplementedError):
+        registry.open_store(path)
+    write_meta(tmp_path / "weights.meta")
+    if beside == "checkpoint":
+        (tmp_path / "weights.meta").unlink()
+        (tmp_path / beside).write_text('model_checkpoint_path: "/gone/weights"')
+    with pytest.raises(
+        DataLossError, match=f"it is a checkpoint by .*{beside}, but its 200 bytes begin with 07"
+    ):
+        registry.open_store(path)
+    assert not verify(path)[0].whole
+
+
+def test_a_missing_data_file_is_told_by_every_name(tmp_path: Path) -> None:
+    write_bundle(tmp_path / "m", [entry_of(name, value) for name, value in VALUES.items()], 3)
+    every = [tmp_path / f"m.data-{shard:05d}-of-00003" for shard in range(3)]
+    every[1].unlink()
+    expected = check(tmp_path / "m")
+    assert expected.intact
+    assert expected.damaged[0].path == str(every[1])
+    for path in (*every, tmp_path / "m.index"):
+        found = check(path)
+        assert (found.format, found.intact) == ("checkpoint", expected.intact)
+        assert found.damaged == expected.damaged
+
+
+def test_data_files_that_may_not_be_read_do_not_hide_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = {name: np.ones(8, np.float32) for name in "abcd"}
+    write_bundle(tmp_path / "m", [entry_of(name, value) for name, value in values.items()], 4)
+    refused = [str(tmp_path / f"m.data-{shard:05d}-of-00004") for shard in (0, 2)]
+    refuse(monkeypatch, refused)
+    found = check(tmp_path / "m")
+    assert found.intact == ["b", "d"]
+    told = [(one.name, one.kind, one.path) for one in found.damaged]
+    names = [(name, "unreadable", path) for name, path in zip("ac", refused, strict=True)]
+    assert told == [("", "unreadable", path) for path in refused] + names
+    write_meta(tmp_path / "m.meta")
+    refuse(monkeypatch, [str(tmp_path / "m.meta"), str(tmp_path / "m.index")])
+    assert [one.damaged[0].kind for one in verify(tmp_path / "m")] == ["unreadable", "unreadable"]
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, paths: list[str]) -> None:
+    """Makes the system refuse to open files, also to root."""
+
+    def opened(path: str, *mode: str) -> Any:
+        if path in paths:
+            raise PermissionError(13, "Permission denied", path)
+        return Path(path).open(*mode)
+
+    monkeypatch.setattr(files, "open", opened, raising=False)
+
+
+def test_weights_that_keras_lists_and_a_file_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "k.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["layer_names"] = [b"dense", b"gone"]
+        file["dense/kernel:0"] = np.ones(2, np.float32)
+        file["dense"].attrs["weight_names"] = [b"kernel:0", b"bias:0", b"scale:0"]
+    found = check(path)
+    assert found.intact == ["kernel"]
+    assert [(one.name, one.kind) for one in found.damaged] == [
+        ("gone", "missing"),
+        ("dense/bias", "missing"),
+        ("dense/scale", "missing"),
+    ]
+    assert list(summary.summarise(path)["damaged"]) == ["gone", "dense/bias", "dense/scale"]
+    whole = shutil.copy(path, tmp_path / "whole.h5")
+    with h5py.File(whole, "a") as file:
+        file.create_group("gone")
+        file["dense/bias:0"] = file["dense/scale:0"] = np.ones(2, np.float32)
+    assert check(whole).whole
 
 
 def write_meta(path: Path) -> None:
@@ -616,6 +710,28 @@ def test_a_graph_that_does_not_parse(tmp_path: Path) -> None:
     (tmp_path / "g.meta").write_bytes(data[:-3])
     found = check(tmp_path / "g.meta")
     assert "cut short" in found.damaged[0].why
+
+
+def test_what_of_a_graph_is_whole_before_it_breaks(tmp_path: Path) -> None:
+    data = protos.encode(node_graph(lambda meta: None).graph_def)
+    (tmp_path / "g.pb").write_bytes(data[:-3])
+    found = check(tmp_path / "g.pb")
+    assert found.notes == [
+        "2 nodes are whole before the place where it breaks, 0 of them constants; the last is 'y'."
+    ]
+
+
+@pytest.mark.parametrize("encoding", [("latin-1", "strict"), ("utf-8", "replace")])
+def test_a_graph_that_was_written_again_as_text(encoding: tuple[str, str], tmp_path: Path) -> None:
+    data = (GOLDEN / "model/model.ckpt-2.meta").read_bytes()
+    (tmp_path / "g.meta").write_bytes(data.decode(*encoding).encode())
+    (damage,) = check(tmp_path / "g.meta").damaged
+    assert "transferred as text" in damage.why
+    assert "it is cut short" not in damage.why
+    (tmp_path / "g.meta").write_bytes(data[: len(data) // 2])
+    (damage,) = check(tmp_path / "g.meta").damaged
+    assert "text" not in damage.why
+    assert "it is cut short" in damage.why
 
 
 def test_what_is_no_kind_of_model(tmp_path: Path) -> None:
