@@ -106,6 +106,10 @@ def _space_shape(node: Any, to_batch: bool) -> Shape:
     if blocks is None:
         known = lengths[0] if lengths else None
         return (None,) * len(source) if known is None else (*[None] * (known + 1), *source[known + 1 :])
+    return _block_shape(source, blocks, pairs, to_batch)
+
+
+def _block_shape(source: tuple[Dim, ...], blocks: Any, pairs: Any, to_batch: bool) -> Shape:
     sizes = np.reshape(blocks, -1).tolist()
     with_rank_at_least(source, len(sizes) + 1)
     total = math.prod(sizes)
@@ -140,6 +144,43 @@ space_to_batch_nd.shape(lambda node: _space_shape(node, True))
 batch_to_space_nd.shape(lambda node: _space_shape(node, False))
 space_to_batch_nd.grad(lambda node, dy: [raw_ops.BatchToSpaceND(dy, *node.inputs[1:]), None, None])
 batch_to_space_nd.grad(lambda node, dy: [raw_ops.SpaceToBatchND(dy, *node.inputs[1:]), None, None])
+
+
+def _square_op(name: str, other: str, argument: str, dtype: str, nd: GraphOp) -> None:
+    """Declares SpaceToBatch or BatchToSpace: images, and one block size for height and width."""
+    to_batch = name == "SpaceToBatch"
+
+    def kernel(input: Any, pairs: Any, *, block_size: int) -> Any:
+        if input.ndim != 4:
+            raise InvalidArgumentError(f"Input rank should be: 4 instead of: {input.ndim}")
+        return nd.kernel(input, np.full(2, block_size, np.int32), pairs)
+
+    declared = op(
+        name,
+        f"input: T, {argument}: {dtype} -> output: T",
+        "block_size: int >= 2",
+        text=f"{nd.name} of images, with one block size for height and width.",
+        T=ANY,
+        **{dtype: (INDEX, int32)},
+    )(kernel)
+
+    @declared.shape
+    def _(node: Any) -> Shape:
+        source = node.shape(0)
+        if source is None:
+            return (None,) * 4
+        return _block_shape(with_rank(source, 4), [node.attr("block_size")] * 2, node.value(1), to_batch)
+
+    declared.grad(
+        lambda node, dy: [
+            getattr(raw_ops, other)(dy, node.inputs[1], block_size=node.attr("block_size")),
+            None,
+        ]
+    )
+
+
+_square_op("SpaceToBatch", "BatchToSpace", "paddings", "Tpaddings", space_to_batch_nd)
+_square_op("BatchToSpace", "SpaceToBatch", "crops", "Tidx", batch_to_space_nd)
 
 
 def _depth_op(name: str, other: str) -> GraphOp:

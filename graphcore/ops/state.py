@@ -67,6 +67,20 @@ read_variable_op.grad(lambda node, dy: dy)
 
 
 @op(
+    "DisableCopyOnRead",
+    "resource: resource ->",
+    stateful=True,
+    ctx=False,
+    no_grad="it has no outputs",
+)
+def disable_copy_on_read(resource: Any) -> None:
+    """Nothing: how TensorFlow 2 shares a variable's buffer with its readers."""
+
+
+disable_copy_on_read.shape(rules.nothing)
+
+
+@op(
     "VarIsInitializedOp",
     "resource: resource -> is_initialized: bool",
     stateful=True,

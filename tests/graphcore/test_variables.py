@@ -343,3 +343,15 @@ def test_several_global_steps_are_named() -> None:
 def test_a_variable_without_initializer_needs_a_shape() -> None:
     with pytest.raises(ValueError, match="Variable q did not get an initializer, so its shape"):
         tf.get_variable("q")
+
+
+def test_a_variable_whose_reads_need_not_be_copied_stays_what_it_was():
+    """TensorFlow 2 writes DisableCopyOnRead into the graphs that it saves."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.get_variable("v", initializer=[1.0, 2.0], use_resource=True)
+        session.run(v.initializer)
+        before = session.run(v)
+        session.run(tf.raw_ops.DisableCopyOnRead(v.handle))
+        session.run(v.assign_add([1.0, 1.0]))
+        assert before.tolist() == [1, 2]
+        assert session.run(v).tolist() == [2, 3]

@@ -40,6 +40,20 @@ CASES = [
         expect=lambda x, *_: np.concatenate([x[:, ::2], x[:, 1::2]]),
     ),
     case("BatchToSpaceND", floats(6, 2, 2, 3), BLOCK, PADS, expect=to_space),
+    case(
+        "SpaceToBatch",
+        floats(2, 3, 4, 2),
+        np.array([[0, 1], [2, 0]], np.int32),
+        block_size=2,
+        expect=lambda x, pads: to_batch(x, (2, 2), pads),
+    ),
+    case(
+        "BatchToSpace",
+        floats(8, 2, 3, 2),
+        np.array([[1, 0], [0, 2]]),
+        block_size=2,
+        expect=lambda x, crops: to_space(x, (2, 2), crops),
+    ),
     case("SpaceToDepth", IMAGE, block_size=2, expect=to_depth),
     case(
         "SpaceToDepth",
