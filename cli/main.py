@@ -88,12 +88,18 @@ def run(arguments: Sequence[str] | None = None) -> int:
     settings = Settings()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name of any bytes can be shown
+    stdout = sys.stdout
     try:
         with files.remembered():
             code = group.main(given, prog_name="sgtool", obj=settings, standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
         return exit_codes.close_broken_stdout()
+    except SystemExit as error:
+        # click makes of a broken pipe an exit with 1; that it wraps stdout then is all that it leaves to see
+        if sys.stdout is not stdout:
+            return exit_codes.close_broken_stdout()
+        return exit_codes.report(error, verbose=False, as_json=False)
     except BaseException as error:
         return exit_codes.report(error, verbose=settings.verbose > 0, as_json=_wants_json(given))
     return code if isinstance(code, int) else exit_codes.OK

@@ -404,6 +404,7 @@ def _not_found(name: str, search: _Search) -> MissingFileError:
     folder = name if files.is_directory(name) else os.path.dirname(name) or "."
     where = "The current directory" if folder == "." else f"The directory {folder}"
     here = files.is_directory(folder)
+    blocked = next(filter(None, map(files.obstacle, (name, *search.tried[:5]))), "")
     found = [one for one in files.list_directory(folder) if not files.is_temporary(one)] if here else []
     if found:
         there = f"{where} holds: {_some(found)}."
@@ -423,6 +424,8 @@ def _not_found(name: str, search: _Search) -> MissingFileError:
         head = f"{name or repr(name)}: no such file or checkpoint."
         meant = nearest(os.path.basename(name), _names(found)) if here else []
         there = suggestion([os.path.join(os.path.dirname(name), one) for one in meant]).strip() or there
+    if blocked:
+        there = f"{blocked}."
     refused = {one: why for one in (name, *search.tried[:3]) if (why := files.refusal(one))}
     if refused:
         there = "".join(f"\n{one}: the server answers {why}." for one, why in refused.items()).strip()

@@ -65,9 +65,27 @@ def read_range(path: Path, offset: int, length: int) -> bytes:
     name = location(path)
     if remote.is_url(name):
         return remote.read(name, offset, min(offset + length, remote.size(name)))
+    _check_regular(name)
     with os_errors(name, "read"), open(name, "rb") as file:
         file.seek(offset)
         return file.read(length)
+
+
+def _check_regular(name: str) -> None:
+    """Refuses what has no size and cannot be read twice; to open a pipe would wait for a writer.
+
+    Raises:
+        InvalidValueError: A pipe, socket or device.
+    """
+    with os_errors(name, "read"):
+        mode = os.stat(name).st_mode
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return
+    kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+    raise InvalidValueError(
+        f"Cannot read {name}: it is {kind}, not a file. Copy what it gives to a file, and name that.",
+        path=name,
+    )
 
 
 class Content:
@@ -110,6 +128,7 @@ def map_bytes(path: Path) -> mmap.mmap | bytes:
     name = location(path)
     if remote.is_url(name):
         return remote.read(name)
+    _check_regular(name)
     with os_errors(name, "read"), open(name, "rb") as file:
         if not os.fstat(file.fileno()).st_size:
             return b""
@@ -213,8 +232,8 @@ def os_errors(path: Path, doing: str) -> Iterator[None]:
             raise
         raise missing_file(path, doing) from error
     except (IsADirectoryError, NotADirectoryError) as error:
-        kind = "is a directory" if os.path.isdir(path) else "lies below something that is not a directory"
-        raise InvalidValueError(f"Cannot {doing} {path}: it {kind}.", path=os.fspath(path)) from error
+        why = "it is a directory" if os.path.isdir(path) else obstacle(path) or "it lies below a file"
+        raise InvalidValueError(f"Cannot {doing} {path}: {why}.", path=os.fspath(path)) from error
     except PermissionError as error:
         raise PermissionDeniedError(
             f"Cannot {doing} {path}: permission denied.", path=os.fspath(path)
@@ -252,12 +271,35 @@ def missing_file(path: Path, doing: str = "read") -> MissingFileError:
         answer = refusal(name)
         told = f"the server answers {answer}" if answer else "no such file"
         return MissingFileError(f"Cannot {doing} {name}: {told}.", path=name)
+    why = obstacle(name)
+    if why:
+        return MissingFileError(f"Cannot {doing} {name}: {why}.", path=name)
     if not os.path.isdir(parent):
         return MissingFileError(f"Cannot {doing} {name}: the directory {parent} does not exist.", path=name)
     with suppress(OSError):
         hint = did_you_mean(os.path.basename(name), os.listdir(parent))
         return MissingFileError(f"Cannot {doing} {name}: no such file.{hint}", path=name)
     return MissingFileError(f"Cannot {doing} {name}: no such file.", path=name)
+
+
+def obstacle(path: Path) -> str:
+    """What on the way to a file that is not there is in the way: a broken link, a file; "" if nothing is."""
+    name = location(path)
+    place = "" if remote.is_url(name) else name
+    while place:
+        if os.path.islink(place) and not os.path.exists(place):
+            try:
+                os.stat(place)
+            except OSError as error:
+                if error.errno == errno.ELOOP:
+                    return f"{place} is a link that leads back to itself"
+            return f"{place} is a link to {os.readlink(place)}, which does not exist"
+        if os.path.exists(place):
+            below = place != name and not os.path.isdir(place)
+            return f"{place} is a file, not a directory" if below else ""
+        parent = os.path.dirname(place)
+        place = parent if parent != place else ""
+    return ""
 
 
 class Replacement:

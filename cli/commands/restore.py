@@ -10,7 +10,7 @@ import click
 from ...formats import matching
 from ...formats.errors import InvalidValueError
 from ...formats.restore_report import RestoreReport, report_of
-from .. import options, render
+from .. import locate, options, render
 
 if TYPE_CHECKING:
     from ...formats.entry import Entry
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--output",
-    metavar="PREFIX",
+    metavar="OUT",
     callback=options.store_output,
-    help="The checkpoint to write; its graph goes along.",
+    help="What to write: a checkpoint prefix (its graph goes along), NAME.h5, .npz or .safetensors.",
 )
 @click.option("--partial", is_flag=True, help="Variables that STORE lacks keep the model's own values.")
 @click.option(
@@ -49,7 +49,7 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    r"""Load the variables in STORE into MODEL, and write the result as a checkpoint.
+    r"""Load the variables in STORE into MODEL, and write the result: a checkpoint, or a file of arrays.
 
     Every variable of the model must be in STORE with its dtype and shape, and nothing else may be
     there; all that does not fit is listed at once. --partial allows variables that are missing (they
@@ -74,7 +74,10 @@ def command(
     from ..casts import all_unfit
 
     if output is None and not dry_run:
-        raise click.UsageError("Say where to write the restored checkpoint (-o PREFIX), or use --dry-run.")
+        raise click.UsageError("Say where to write the restored checkpoint (-o OUT), or use --dry-run.")
+    for what, given in (("MODEL", model), ("STORE", store)):
+        if given == locate.STDIN:
+            raise click.UsageError(f"{what} is not read from standard input ('-'): name a file.")
     maps = _parsed(renames)
     located = models.find(model)
     wanted = [

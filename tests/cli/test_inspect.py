@@ -489,3 +489,36 @@ def test_what_the_file_calls_results_are_outputs(sgtool: Tool) -> None:
     Path("signed.meta").write_bytes(meta.SerializeToString())
     rows = sgtool("inspect", "signed.meta", "--json").json["outputs"]
     assert [row["name"] for row in rows] == ["middle:0", "end:0"]
+
+
+def test_paths_that_lead_nowhere_say_why(sgtool: Tool) -> None:
+    os.mkfifo("pipe")
+    Path("loop").symlink_to("loop")
+    Path("gone").symlink_to("nothing")
+    Path("m.meta").write_bytes(protos.encode(small_graph()))
+    for path, code, said in (
+        ("pipe", 5, "pipe: it is a pipe, not a file"),
+        ("loop", 3, "loop is a link that leads back to itself"),
+        ("gone", 3, "gone is a link to nothing, which does not exist"),
+        ("m.meta/x", 3, "m.meta is a file, not a directory"),
+    ):
+        result = sgtool("inspect", path)
+        assert result.code == code
+        assert said in result.err
+        assert "Did you mean" not in result.err
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = [sys.executable, "-m", "sgtool.cli", "inspect", "--help"]
+    graph = [*words[:-1], "m.pb", "--graph"]
+    message = protos.GraphDef()
+    for i in range(5000):
+        message.node.add(name=f"n{i}", op="NoOp")
+    Path("m.pb").write_bytes(protos.encode(message))
+    for command in (words, graph):
+        ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
+        assert (ended.returncode, ended.stderr) == (0, b"")
+    os.close(writer)

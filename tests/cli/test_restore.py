@@ -181,6 +181,8 @@ def test_what_is_no_model_or_store(model: str, sgtool: Tool) -> None:
     assert result.code == 3
     assert "without a graph" in result.err
     assert sgtool("restore", model, model, "-o", "r").code == 3
+    for words in (("-", "-"), ("-", "w.h5"), (model, "-")):
+        assert sgtool("restore", *words, "-o", "r").code == 2
 
 
 @pytest.mark.parametrize("path", corpus_params("models/*/*.meta"))

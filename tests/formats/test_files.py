@@ -84,6 +84,34 @@ def test_reading_errors(tmp_path: Path, reader: object) -> None:
         reader("a\0b")
 
 
+def test_what_is_in_the_way_is_said(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "dangling").symlink_to("gone")
+    (tmp_path / "model.meta").touch()
+    for name, said in (
+        ("loop", "loop is a link that leads back to itself"),
+        ("loop/x", "loop is a link that leads back to itself"),
+        ("dangling", "dangling is a link to gone, which does not exist"),
+        ("dangling/x", "dangling is a link to gone, which does not exist"),
+        ("model.meta/x/y", "model.meta is a file, not a directory"),
+        ("plain", ""),
+        ("model.meta", ""),
+    ):
+        assert files.obstacle(tmp_path / name) == (f"{tmp_path}/{said}" if said else "")
+    with pytest.raises(MissingFileError, match="which does not exist"):
+        files.read_bytes(tmp_path / "dangling")
+    with pytest.raises(InvalidValueError, match="is a file, not a directory"):
+        files.read_bytes(tmp_path / "model.meta" / "x")
+
+
+def test_pipes_and_devices_are_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path, kind in ((tmp_path / "pipe", "a pipe"), (Path(os.devnull), "a device")):
+        for reader in (files.map_bytes, files.open_content, lambda path: files.read_head(path, 8)):
+            with pytest.raises(InvalidValueError, match=f"it is {kind}, not a file"):
+                reader(path)
+
+
 def test_directories_are_not_files(tmp_path: Path) -> None:
     with pytest.raises(InvalidValueError, match="is a directory"):
         files.read_bytes(tmp_path)
