@@ -890,6 +890,7 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         raise not_yet.missing(__name__, name)
 
+
 __all__ = [
     "Dataset", "FixedLengthRecordDataset", "GraphKeys", "InvalidTypeError", "InvalidValueError",
     "Iterator", "Operation", "OutOfRangeError", "SparseTensor", "TFRecordDataset", "Tensor",

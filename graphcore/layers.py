@@ -395,6 +395,7 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         raise not_yet.missing(__name__, name)
 
+
 __all__ = [
     "GraphKeys", "InvalidValueError", "Layer", "Ones", "Zeros", "add_to_collection", "average_pooling2d",
     "batch_normalization", "conv2d", "convert_to_tensor", "dense", "dropout", "flatten", "get_variable",

@@ -25,6 +25,7 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         raise not_yet.missing(__name__, name)
 
+
 __all__ = [
     "BasicLSTMCell", "BasicRNNCell", "DeviceWrapper", "DropoutWrapper", "GRUCell", "LSTMCell",
     "LSTMStateTuple", "MultiRNNCell", "RNNCell", "ResidualWrapper",

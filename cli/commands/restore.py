@@ -75,8 +75,8 @@ def command(
 
     if output is None and not dry_run:
         raise click.UsageError("Say where to write the restored checkpoint (-o OUT), or use --dry-run.")
-    for what, given in (("MODEL", model), ("STORE", store)):
-        if given == locate.STDIN:
+    for what, name in (("MODEL", model), ("STORE", store)):
+        if name == locate.STDIN:
             raise click.UsageError(f"{what} is not read from standard input ('-'): name a file.")
     maps = _parsed(renames)
     located = models.find(model)

@@ -72,7 +72,7 @@ def test_only_what_may_not_be_read_is_no_damage(sgtool: Tool, monkeypatch: pytes
     write_bundle("m", [entry_of(name, np.ones(4, np.float32)) for name in "abc"], 3)
     refused = ["m.data-00000-of-00003", "m.data-00001-of-00003"]
 
-    def opened(path: str, *mode: str) -> Any:
+    def opened(path: str, *mode: Any) -> Any:
         if path in refused:
             raise PermissionError(13, "Permission denied", path)
         return Path(path).open(*mode)

@@ -563,7 +563,7 @@ def test_data_files_that_may_not_be_read_do_not_hide_the_others(
 def refuse(monkeypatch: pytest.MonkeyPatch, paths: list[str]) -> None:
     """Makes the system refuse to open files, also to root."""
 
-    def opened(path: str, *mode: str) -> Any:
+    def opened(path: str, *mode: Any) -> Any:
         if path in paths:
             raise PermissionError(13, "Permission denied", path)
         return Path(path).open(*mode)
@@ -585,7 +585,7 @@ def test_weights_that_keras_lists_and_a_file_lacks(tmp_path: Path) -> None:
         ("dense/scale", "missing"),
     ]
     assert list(summary.summarise(path)["damaged"]) == ["gone", "dense/bias", "dense/scale"]
-    whole = shutil.copy(path, tmp_path / "whole.h5")
+    whole = Path(shutil.copy(path, tmp_path / "whole.h5"))
     with h5py.File(whole, "a") as file:
         file.create_group("gone")
         file["dense/bias:0"] = file["dense/scale:0"] = np.ones(2, np.float32)
