@@ -80,7 +80,8 @@ def command(path: str | None, salvage: str | None, as_json: bool) -> None:
         elif salvage is not None:
             _show_salvaged(document["salvaged"])
     if not whole:
-        names = [damage.name or damage.path for one in checked for damage in one.damaged]
+        found = [damage.name or damage.path for one in checked for damage in one.damaged]
+        names = list(dict.fromkeys(found))  # one may be damaged in several ways, which are told above
         _refuse_unreadable(where, checked)
         raise DataLossError(f"{where} is damaged: {_listed(names)}.", path=where, damaged=names)
 

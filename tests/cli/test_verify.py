@@ -86,6 +86,17 @@ def test_only_what_may_not_be_read_is_no_damage(sgtool: Tool, monkeypatch: pytes
     assert sgtool("verify", "m").code == 4
 
 
+def test_a_name_with_several_faults_is_named_once(sgtool: Tool) -> None:
+    line = (
+        'node {{ name: "{}" op: "Const" attr {{ key: "value" value {{ tensor {{ dtype: DT_FLOAT '
+        'tensor_shape {{ dim {{ size: {} }} }} tensor_content: "abc" }} }} }} }}\n'
+    )
+    Path("g.pbtxt").write_text(line.format("c", 2) + line.format("c", 3) + line.format("d", 3))
+    result = sgtool("verify", "g.pbtxt")
+    assert result.err == "Error: g.pbtxt is damaged: c, d.\n"
+    assert result.out.count("  damaged: ") == 4
+
+
 def test_nothing_is_counted_where_there_is_nothing(sgtool: Tool) -> None:
     Path("g.pbtxt").write_text('node { name: "a" op: "NoOp" }')
     assert sgtool("verify", "g.pbtxt").out == "g.pbtxt (graph_def): whole\n"
