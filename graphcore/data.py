@@ -8,141 +8,31 @@ Source: tensorflow/python/data/ops/dataset_ops.py and iterator_ops.py (r1.15), b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import nest, not_yet
 from .convert import constant, convert_to_tensor
-from .default import GraphKeys, get_default_graph, name_scope
-from .dtypes import as_dtype, int64, string, variant
-from .errors import InvalidTypeError, InvalidValueError, OutOfRangeError, UnimplementedError
-from .function_defs import function_of, trace, unique_function_name
+from .data_elements import (
+    Element,
+    MappedFunction,
+    common_shape,
+    leaves_of,
+    scalar_of,
+    seeds_of,
+    shapes_like,
+    tensors_of,
+)
+from .data_iterators import Iterator, make_initializable_iterator, make_one_shot_iterator
+from .default import get_default_graph, name_scope
+from .dtypes import as_dtype, int64, string
+from .errors import InvalidTypeError, InvalidValueError, UnimplementedError
 from .op import raw_ops
-from .operation import Operation, Tensor
+from .operation import Tensor
 from .ops.script import py_func
-from .random_seed import get_seed
-from .sparse_tensor import SparseTensor
-from .tensor_shape import TensorShape, as_shape
-
-
-class _Element:
-    """The structure of a dataset's elements: nested tuples and dicts of dtypes and shapes.
-
-    Lists are tensors here, as in TensorFlow.
-    """
-
-    def __init__(self, types: Any, shapes: Any) -> None:
-        self.types = types
-        self.shapes = shapes
-
-    @classmethod
-    def of(cls, structure: Any) -> _Element:
-        """That of tensors."""
-        return cls(
-            nest.map_structure(lambda leaf: leaf.dtype.base_dtype, structure),
-            nest.map_structure(lambda leaf: leaf.get_shape(), structure),
-        )
-
-    @property
-    def flat_types(self) -> list[Any]:
-        """The dtypes in order."""
-        return nest.flatten(self.types)
-
-    @property
-    def flat_shapes(self) -> list[TensorShape]:
-        """The shapes in order."""
-        return nest.flatten(self.shapes)
-
-    def pack(self, tensors: Sequence[Any]) -> Any:
-        """Tensors in this structure."""
-        return nest.pack_sequence_as(self.types, list(tensors))
-
-    def reshaped(self, change: Callable[[TensorShape], TensorShape]) -> _Element:
-        """The same structure with other shapes."""
-        return _Element(self.types, nest.map_structure(change, self.shapes))
-
-    def attrs(self, prefix: str = "output") -> dict[str, Any]:
-        """The attributes that say it."""
-        return {f"{prefix}_types": self.flat_types, f"{prefix}_shapes": self.flat_shapes}
-
-
-def _tensors(value: Any, name: str = "component") -> Any:
-    """Nested tuples and dicts of tensors out of what converts to tensors; lists are one tensor."""
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*[_tensors(item, name) for item in value])
-    if isinstance(value, tuple):
-        return tuple(_tensors(item, name) for item in value)
-    if isinstance(value, Mapping):
-        return type(value)((key, _tensors(item, name)) for key, item in value.items())  # type: ignore[call-arg]
-    if isinstance(value, SparseTensor):
-        raise UnimplementedError("Sparse tensors as components of elements are not supported by tf.data yet.")
-    return convert_to_tensor(value, name=name)
-
-
-def _scalar(value: Any, dtype: Any, name: str) -> Any:
-    return convert_to_tensor(value, dtype, name=name)
-
-
-def _seeds(seed: Any) -> tuple[Any, Any]:
-    """The two seeds of a dataset; never both 0 where one is given."""
-    first, second = get_seed(seed)
-    if first == 0 and second == 0:
-        second = 2**31 - 1
-    return (
-        constant(first or 0, dtype=int64, name="seed"),
-        constant(second or 0, dtype=int64, name="seed2"),
-    )
-
-
-class _Function:
-    """A Python function of elements, traced into the graph's library.
-
-    Attributes:
-        call: The NameAttrList message.
-        captured: The outside tensors that it uses, its last arguments.
-        element: The structure of what it gives; None where that is a dataset.
-        dataset: The structure of the dataset's elements that it gives.
-    """
-
-    def __init__(self, function: Callable[..., Any], element: _Element, name: str) -> None:
-        outer = get_default_graph()
-        found: dict[str, Any] = {}
-
-        def flat(*arguments: Any) -> Any:
-            packed = element.pack(arguments)
-            is_plain_tuple = isinstance(packed, tuple) and not hasattr(packed, "_fields")
-            result = function(*packed) if is_plain_tuple else function(packed)
-            if isinstance(result, Dataset):
-                found["dataset"] = result._element
-                return [result._variant_tensor]
-            structure = _tensors(result)
-            found["element"] = _Element.of(structure)
-            return nest.flatten(structure)
-
-        graph, arguments, results = trace(flat, element.flat_types, element.flat_shapes, outer)
-        results = [graph._from_outside(each, "") if each.graph is not graph else each for each in results]
-        self.element: Any = found.get("element")
-        self.dataset: Any = found.get("dataset")
-        self.captured = list(graph.captured)
-        definition = function_of(
-            unique_function_name(
-                outer._functions, f"{name}_{getattr(function, '__name__', 'fn').strip('<>')}"
-            ),
-            graph.get_operations(),
-            [*arguments, *graph.captured.values()],
-            results,
-            any(op.kind is not None and op.kind.definition.stateful for op in graph.get_operations()),
-        )
-        outer._functions[definition.signature.name] = definition
-        self.call = _name_attr_list(definition.signature.name)
-
-
-def _name_attr_list(name: str) -> Any:
-    from ..formats import protos
-
-    return protos.NameAttrList(name=name)
+from .tensor_shape import TensorShape
 
 
 class Dataset:
@@ -153,7 +43,7 @@ class Dataset:
         element: The structure of its elements.
     """
 
-    def __init__(self, variant_tensor: Any, element: _Element) -> None:
+    def __init__(self, variant_tensor: Any, element: Element) -> None:
         self._variant_tensor = variant_tensor
         self._element = element
 
@@ -183,8 +73,8 @@ class Dataset:
     def from_tensors(tensors: Any) -> Dataset:
         """One element."""
         with name_scope("tensors"):
-            structure = _tensors(tensors)
-        element = _Element.of(structure)
+            structure = tensors_of(tensors)
+        element = Element.of(structure)
         made = raw_ops.TensorDataset(nest.flatten(structure), output_shapes=element.flat_shapes)
         return Dataset(made, element)
 
@@ -196,11 +86,11 @@ class Dataset:
             ValueError: First dimensions differ, or a component is a scalar.
         """
         with name_scope("tensors"):
-            structure = _tensors(tensors)
+            structure = tensors_of(tensors)
         rows = TensorShape([None])
         for leaf in nest.flatten(structure):
             rows = rows.merge_with(leaf.get_shape().with_rank_at_least(1)[:1])
-        element = _Element.of(structure).reshaped(lambda shape: shape[1:])
+        element = Element.of(structure).reshaped(lambda shape: shape[1:])
         made = raw_ops.TensorSliceDataset(nest.flatten(structure), output_shapes=element.flat_shapes)
         return Dataset(made, element)
 
@@ -215,8 +105,8 @@ class Dataset:
             raise InvalidValueError(f"Invalid arguments to RangeDataset: {args}")
         numbers = {1: (0, args[0], 1), 2: (*args, 1), 3: args}[len(args)]
         named = zip(numbers, ("start", "stop", "step"))
-        inputs = [_scalar(value, int64, name) for value, name in named]
-        element = _Element(int64, TensorShape([]))
+        inputs = [scalar_of(value, int64, name) for value, name in named]
+        element = Element(int64, TensorShape([]))
         return Dataset(raw_ops.RangeDataset(*inputs, **element.attrs()), element)
 
     @staticmethod
@@ -237,7 +127,7 @@ class Dataset:
                 raise InvalidTypeError(
                     "The argument to `Dataset.zip()` must be a nested structure of datasets."
                 )
-        element = _Element(
+        element = Element(
             nest.map_structure(lambda each: each._element.types, datasets),
             nest.map_structure(lambda each: each._element.shapes, datasets),
         )
@@ -266,8 +156,8 @@ class Dataset:
         if output_shapes is None:
             shapes = nest.map_structure(lambda _: TensorShape(None), types)
         else:
-            shapes = _shapes_like(types, output_shapes)
-        element = _Element(types, shapes)
+            shapes = shapes_like(types, output_shapes)
+        element = Element(types, shapes)
         running: dict[int, Any] = {}
 
         def start(*values: Any) -> Any:
@@ -279,7 +169,7 @@ class Dataset:
             row = next(running[int(key)])
             return [
                 np.asarray(value, dtype.np) if dtype != string else value
-                for value, dtype in zip(_leaves(row, types), element.flat_types, strict=True)
+                for value, dtype in zip(leaves_of(row, types), element.flat_types, strict=True)
             ]
 
         def finish(key: Any) -> Any:
@@ -287,12 +177,12 @@ class Dataset:
             return np.array(0, np.int64)
 
         given = [convert_to_tensor(each, name="args") for each in args or ()]
-        begin = _Function(
+        begin = MappedFunction(
             lambda *values: py_func(start, list(values), int64),
-            _Element.of(tuple(given)),
+            Element.of(tuple(given)),
             "generator_init",
         )
-        state = _Element((int64,), (TensorShape([]),))
+        state = Element((int64,), (TensorShape([]),))
 
         def rows(key: Any) -> Any:
             values = py_func(advance, [key], element.flat_types)
@@ -300,8 +190,8 @@ class Dataset:
                 value.set_shape(shape)
             return tuple(values)
 
-        following = _Function(rows, state, "generator_next")
-        end = _Function(lambda key: py_func(finish, [key], int64), state, "generator_finalize")
+        following = MappedFunction(rows, state, "generator_next")
+        end = MappedFunction(lambda key: py_func(finish, [key], int64), state, "generator_finalize")
         made = raw_ops.GeneratorDataset(
             [*given, *begin.captured],
             following.captured,
@@ -340,36 +230,36 @@ class Dataset:
                 f"{self.output_types} and {dataset.output_types}"
             )
         pairs = zip(self._element.flat_shapes, dataset._element.flat_shapes)
-        shapes = [a if a.as_tuple() == b.as_tuple() else _common(a, b) for a, b in pairs]
-        element = _Element(self._element.types, nest.pack_sequence_as(self._element.shapes, shapes))
+        shapes = [a if a.as_tuple() == b.as_tuple() else common_shape(a, b) for a, b in pairs]
+        element = Element(self._element.types, nest.pack_sequence_as(self._element.shapes, shapes))
         made = raw_ops.ConcatenateDataset(self._variant_tensor, dataset._variant_tensor, **element.attrs())
         return Dataset(made, element)
 
     def repeat(self, count: Any = None) -> Dataset:
         """`count` times; for ever by default."""
-        return self._changed(raw_ops.RepeatDataset, _scalar(-1 if count is None else count, int64, "count"))
+        return self._changed(raw_ops.RepeatDataset, scalar_of(-1 if count is None else count, int64, "count"))
 
     def take(self, count: Any) -> Dataset:
         """The first `count` elements; all where it is -1."""
-        return self._changed(raw_ops.TakeDataset, _scalar(count, int64, "count"))
+        return self._changed(raw_ops.TakeDataset, scalar_of(count, int64, "count"))
 
     def skip(self, count: Any) -> Dataset:
         """All but the first `count` elements."""
-        return self._changed(raw_ops.SkipDataset, _scalar(count, int64, "count"))
+        return self._changed(raw_ops.SkipDataset, scalar_of(count, int64, "count"))
 
     def shard(self, num_shards: Any, index: Any) -> Dataset:
         """Each `num_shards`-th element from number `index` on."""
         return self._changed(
-            raw_ops.ShardDataset, _scalar(num_shards, int64, "num_shards"), _scalar(index, int64, "index")
+            raw_ops.ShardDataset, scalar_of(num_shards, int64, "num_shards"), scalar_of(index, int64, "index")
         )
 
     def prefetch(self, buffer_size: Any) -> Dataset:
         """The same elements; TensorFlow makes them ahead."""
-        return self._changed(raw_ops.PrefetchDataset, _scalar(buffer_size, int64, "buffer_size"))
+        return self._changed(raw_ops.PrefetchDataset, scalar_of(buffer_size, int64, "buffer_size"))
 
     def cache(self, filename: Any = "") -> Dataset:
         """The same elements, computed once."""
-        return self._changed(raw_ops.CacheDataset, _scalar(filename, string, "filename"))
+        return self._changed(raw_ops.CacheDataset, scalar_of(filename, string, "filename"))
 
     def shuffle(
         self, buffer_size: Any, seed: int | None = None, reshuffle_each_iteration: bool | None = None
@@ -377,14 +267,14 @@ class Dataset:
         """The elements in random order, out of a buffer of `buffer_size`."""
         return self._changed(
             raw_ops.ShuffleDataset,
-            _scalar(buffer_size, int64, "buffer_size"),
-            *_seeds(seed),
+            scalar_of(buffer_size, int64, "buffer_size"),
+            *seeds_of(seed),
             reshuffle_each_iteration=reshuffle_each_iteration is None or reshuffle_each_iteration,
         )
 
     def batch(self, batch_size: Any, drop_remainder: Any = False) -> Dataset:
         """Consecutive elements stacked; the last batch may be smaller unless `drop_remainder`."""
-        size = _scalar(batch_size, int64, "batch_size")
+        size = scalar_of(batch_size, int64, "batch_size")
         known = get_default_graph().constant_value(size)
         rows = int(known) if known is not None and drop_remainder is True else None
         element = self._element.reshaped(lambda shape: TensorShape([rows]).concatenate(shape))
@@ -408,10 +298,10 @@ class Dataset:
             padding_values: What to fill up with, for each component; zeros and empty strings by default.
             drop_remainder: Leave out a last batch that is smaller.
         """
-        size = _scalar(batch_size, int64, "batch_size")
+        size = scalar_of(batch_size, int64, "batch_size")
         known = get_default_graph().constant_value(size)
         rows = int(known) if known is not None and drop_remainder is True else None
-        shapes = nest.flatten(_shapes_like(self._element.types, padded_shapes))
+        shapes = nest.flatten(shapes_like(self._element.types, padded_shapes))
         if padding_values is None:
             fills = [constant(b"" if t == string else np.zeros((), t.np)) for t in self._element.flat_types]
         else:
@@ -420,7 +310,7 @@ class Dataset:
                 for value, dtype in zip(nest.flatten(padding_values), self._element.flat_types, strict=True)
             ]
         result = [TensorShape([rows]).concatenate(shape) for shape in shapes]
-        element = _Element(self._element.types, nest.pack_sequence_as(self._element.types, result))
+        element = Element(self._element.types, nest.pack_sequence_as(self._element.types, result))
         made = raw_ops.PaddedBatchDatasetV2(
             self._variant_tensor,
             size,
@@ -436,7 +326,7 @@ class Dataset:
 
     def map(self, map_func: Callable[..., Any], num_parallel_calls: Any = None) -> Dataset:
         """What a function gives for each element; a tuple's components are its arguments."""
-        function = _Function(map_func, self._element, "map")
+        function = MappedFunction(map_func, self._element, "map")
         if function.element is None:
             raise UnimplementedError("A function that gives a dataset: use flat_map or interleave.")
         if num_parallel_calls is None:
@@ -481,19 +371,19 @@ class Dataset:
         inputs = [
             self._variant_tensor,
             function.captured,
-            _scalar(cycle_length, int64, "cycle_length"),
-            _scalar(block_length, int64, "block_length"),
+            scalar_of(cycle_length, int64, "cycle_length"),
+            scalar_of(block_length, int64, "block_length"),
         ]
         options = {"f": function.call, **function.dataset.attrs()}
         if num_parallel_calls is None:
             made = raw_ops.InterleaveDataset(*inputs, **options)
         else:
-            calls = _scalar(num_parallel_calls, int64, "num_parallel_calls")
+            calls = scalar_of(num_parallel_calls, int64, "num_parallel_calls")
             made = raw_ops.ParallelInterleaveDatasetV2(*inputs, calls, **options)
         return Dataset(made, function.dataset)
 
-    def _making_datasets(self, map_func: Callable[..., Any], what: str) -> _Function:
-        function = _Function(map_func, self._element, what)
+    def _making_datasets(self, map_func: Callable[..., Any], what: str) -> MappedFunction:
+        function = MappedFunction(map_func, self._element, what)
         if function.dataset is None:
             raise InvalidTypeError("`map_func` must return a `Dataset` object.")
         return function
@@ -504,7 +394,7 @@ class Dataset:
         Raises:
             TypeError: The function does not give a scalar boolean.
         """
-        function = _Function(predicate, self._element, "filter")
+        function = MappedFunction(predicate, self._element, "filter")
         types, shapes = function.element.flat_types, function.element.flat_shapes
         if len(types) != 1 or types[0].name != "bool" or shapes[0].ndims not in (None, 0):
             raise InvalidTypeError("`predicate` must return a scalar boolean tensor.")
@@ -520,10 +410,10 @@ class Dataset:
         Raises:
             TypeError: The function gives another dtype than the state has.
         """
-        state = _tensors(initial_state, "initial_state")
-        before = _Element.of(state)
-        both = _Element((before.types, self._element.types), (before.shapes, self._element.shapes))
-        function = _Function(reduce_func, both, "reduce")
+        state = tensors_of(initial_state, "initial_state")
+        before = Element.of(state)
+        both = Element((before.types, self._element.types), (before.shapes, self._element.shapes))
+        function = MappedFunction(reduce_func, both, "reduce")
         if function.element.flat_types != before.flat_types:
             raise InvalidTypeError(
                 "The element types for the new state must match the initial state. Expected "
@@ -553,39 +443,6 @@ class Dataset:
         return make_initializable_iterator(self, shared_name)
 
 
-def _common(a: TensorShape, b: TensorShape) -> TensorShape:
-    """What two shapes have in common."""
-    if a.ndims is None or b.ndims is None or a.ndims != b.ndims:
-        return TensorShape(None)
-    return TensorShape([x if x == y else None for x, y in zip(a.as_list(), b.as_list())])
-
-
-def _shapes_like(types: Any, shapes: Any) -> Any:
-    """Shapes in the structure of `types`; each a TensorShape, a list or tuple of numbers, or a tensor."""
-    if nest.is_nested(types):
-        if isinstance(types, Mapping):
-            return type(types)((key, _shapes_like(types[key], shapes[key])) for key in types)  # type: ignore[call-arg]
-        parts = [_shapes_like(one, each) for one, each in zip(types, shapes, strict=True)]
-        return type(types)(*parts) if hasattr(types, "_fields") else tuple(parts)
-    if isinstance(shapes, Tensor):
-        known = get_default_graph().constant_value(shapes)
-        shapes = None if known is None else known.tolist()
-    if isinstance(shapes, (list, tuple)):
-        shapes = [
-            None if dim is not None and not isinstance(dim, str) and int(dim) < 0 else dim for dim in shapes
-        ]
-    return as_shape(shapes)
-
-
-def _leaves(value: Any, types: Any) -> list[Any]:
-    """The leaves of an element as Python gives it, in the structure of `types`."""
-    if not nest.is_nested(types):
-        return [value]
-    if isinstance(types, Mapping):
-        return [leaf for key in sorted(types) for leaf in _leaves(value[key], types[key])]
-    return [leaf for one, each in zip(value, types, strict=True) for leaf in _leaves(one, each)]
-
-
 # Datasets of files
 
 
@@ -606,8 +463,8 @@ class TFRecordDataset(Dataset):
         buffer_size: Any = None,
         num_parallel_reads: Any = None,
     ) -> None:
-        compression = _scalar(compression_type or "", string, "compression_type")
-        size = _scalar(buffer_size or 256 * 1024, int64, "buffer_size")
+        compression = scalar_of(compression_type or "", string, "compression_type")
+        size = scalar_of(buffer_size or 256 * 1024, int64, "buffer_size")
         super().__init__(
             *_of_files(
                 filenames, num_parallel_reads, lambda name: raw_ops.TFRecordDataset(name, compression, size)
@@ -632,8 +489,8 @@ class TextLineDataset(Dataset):
         buffer_size: Any = None,
         num_parallel_reads: Any = None,
     ) -> None:
-        compression = _scalar(compression_type or "", string, "compression_type")
-        size = _scalar(buffer_size or 256 * 1024, int64, "buffer_size")
+        compression = scalar_of(compression_type or "", string, "compression_type")
+        size = scalar_of(buffer_size or 256 * 1024, int64, "buffer_size")
         super().__init__(
             *_of_files(
                 filenames, num_parallel_reads, lambda name: raw_ops.TextLineDataset(name, compression, size)
@@ -665,7 +522,7 @@ class FixedLengthRecordDataset(Dataset):
         num_parallel_reads: Any = None,
     ) -> None:
         numbers = [
-            _scalar(value or 0, int64, name)
+            scalar_of(value or 0, int64, name)
             for value, name in (
                 (header_bytes, "header_bytes"),
                 (record_bytes, "record_bytes"),
@@ -673,7 +530,7 @@ class FixedLengthRecordDataset(Dataset):
                 (buffer_size or 256 * 1024, "buffer_size"),
             )
         ]
-        compression = _scalar(compression_type or "", string, "compression_type")
+        compression = scalar_of(compression_type or "", string, "compression_type")
         super().__init__(
             *_of_files(
                 filenames,
@@ -683,8 +540,8 @@ class FixedLengthRecordDataset(Dataset):
         )
 
 
-def _of_files(filenames: Any, mixed: Any, make: Callable[[Any], Any]) -> tuple[Any, _Element]:
-    element = _Element(string, TensorShape([]))
+def _of_files(filenames: Any, mixed: Any, make: Callable[[Any], Any]) -> tuple[Any, Element]:
+    element = Element(string, TensorShape([]))
     if not isinstance(filenames, Dataset) and mixed is None:
         return make(convert_to_tensor(filenames, string, name="filenames")), element
     if not isinstance(filenames, Dataset):
@@ -696,178 +553,6 @@ def _of_files(filenames: Any, mixed: Any, make: Callable[[Any], Any]) -> tuple[A
 
     found = filenames.flat_map(open_file) if mixed is None else filenames.interleave(open_file, mixed)
     return found._variant_tensor, element
-
-
-# Iterators
-
-
-class Iterator:
-    """Where a session stands in a dataset.
-
-    Args:
-        iterator_resource: The resource.
-        initializer: The operation that starts it, or None.
-        output_types: The elements' dtypes.
-        output_shapes: Their static shapes.
-        output_classes: Kept for TensorFlow.
-    """
-
-    def __init__(
-        self,
-        iterator_resource: Any,
-        initializer: Any,
-        output_types: Any,
-        output_shapes: Any,
-        output_classes: Any = None,
-    ) -> None:
-        self._iterator_resource = iterator_resource
-        self._initializer = initializer
-        self._element = _Element(output_types, output_shapes)
-        self._string_handle: Any = None
-
-    @staticmethod
-    def from_structure(
-        output_types: Any,
-        output_shapes: Any = None,
-        shared_name: str | None = None,
-        output_classes: Any = None,
-    ) -> Iterator:
-        """An iterator that `make_initializer` starts on any dataset of that structure."""
-        element = _structure(output_types, output_shapes)
-        resource = raw_ops.IteratorV2(
-            container=b"", shared_name=(shared_name or "").encode(), **element.attrs()
-        )
-        return Iterator(resource, None, element.types, element.shapes)
-
-    @staticmethod
-    def from_string_handle(
-        string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
-    ) -> Iterator:
-        """The iterator that a string stands for, which a run feeds."""
-        element = _structure(output_types, output_shapes)
-        handle = convert_to_tensor(string_handle, string)
-        resource = raw_ops.IteratorFromStringHandleV2(handle, **element.attrs())
-        return Iterator(resource, None, element.types, element.shapes)
-
-    @property
-    def initializer(self) -> Operation:
-        """The operation that starts the iterator.
-
-        Raises:
-            ValueError: It has none.
-        """
-        if self._initializer is None:
-            raise InvalidValueError("Iterator does not have an initializer.")
-        return self._initializer  # type: ignore[no-any-return]
-
-    def make_initializer(self, dataset: Dataset, name: str | None = None) -> Operation:
-        """An operation that starts the iterator on `dataset`.
-
-        Raises:
-            TypeError: The dataset has another structure.
-        """
-        for wanted, found, what in (
-            (self._element.flat_types, dataset._element.flat_types, "types"),
-            (self._element.flat_shapes, dataset._element.flat_shapes, "shapes"),
-        ):
-            fits = len(wanted) == len(found) and all(
-                a == b if what == "types" else a.is_compatible_with(b) for a, b in zip(wanted, found)
-            )
-            if not fits:
-                compatible = " compatible with" if what == "shapes" else ""
-                own, given = (getattr(each, f"output_{what}") for each in (self, dataset))
-                raise InvalidTypeError(
-                    f"Expected output {what}{compatible} {own!r} but got dataset with output {what} "
-                    f"{given!r}."
-                )
-        made: Operation = raw_ops.MakeIterator(dataset._variant_tensor, self._iterator_resource, name=name)
-        return made
-
-    def get_next(self, name: str | None = None) -> Any:
-        """The next element; running it past the last one is an OutOfRangeError."""
-        tensors = raw_ops.IteratorGetNext(self._iterator_resource, name=name, **self._element.attrs())
-        return self._element.pack(tensors)
-
-    def string_handle(self, name: str | None = None) -> Any:
-        """A string tensor that stands for this iterator in its session."""
-        if name is not None or self._string_handle is None:
-            made = raw_ops.IteratorToStringHandle(self._iterator_resource, name=name)
-            if name is not None:
-                return made
-            self._string_handle = made
-        return self._string_handle
-
-    @property
-    def output_types(self) -> Any:
-        """The dtypes of an element's components."""
-        return self._element.types
-
-    @property
-    def output_shapes(self) -> Any:
-        """The static shapes of an element's components."""
-        return self._element.shapes
-
-    @property
-    def output_classes(self) -> Any:
-        """The classes of an element's components."""
-        return nest.map_structure(lambda _: Tensor, self._element.types)
-
-
-def _structure(output_types: Any, output_shapes: Any) -> _Element:
-    types = nest.map_structure(as_dtype, output_types)
-    if output_shapes is None:
-        return _Element(types, nest.map_structure(lambda _: TensorShape(None), types))
-    return _Element(types, _shapes_like(types, output_shapes))
-
-
-def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None) -> Iterator:
-    """An iterator that starts anew whenever its `initializer` runs."""
-    element = dataset._element
-    resource = raw_ops.IteratorV2(container=b"", shared_name=(shared_name or "").encode(), **element.attrs())
-    start = raw_ops.MakeIterator(dataset._variant_tensor, resource)
-    return Iterator(resource, start, element.types, element.shapes)
-
-
-def make_one_shot_iterator(dataset: Dataset) -> Iterator:
-    """An iterator that goes through the dataset once and needs no initialization.
-
-    Raises:
-        ValueError: The dataset depends on a placeholder or a variable.
-    """
-    graph = get_default_graph()
-    needed = _ancestors(dataset._variant_tensor.op)
-    for operation in needed:
-        kind = operation.kind
-        if operation.type.startswith("Placeholder"):
-            problem = f"Cannot capture a placeholder (name:{operation.name}, type:{operation.type}) by value."
-        elif kind is None or (kind.definition.stateful and "Dataset" not in operation.type):
-            problem = (
-                f"Cannot capture a stateful node (name:{operation.name}, type:{operation.type}) by value."
-            )
-        else:
-            continue
-        raise InvalidValueError(
-            f"Failed to create a one-shot iterator for a dataset. `{problem}` Use "
-            "`Dataset.make_initializable_iterator()` for what depends on state that changes."
-        )
-    name = unique_function_name(graph._functions, "_make_dataset")
-    graph._functions[name] = function_of(name, needed, [], [dataset._variant_tensor], True)
-    element = dataset._element
-    resource = raw_ops.OneShotIterator(dataset_factory=_name_attr_list(name), **element.attrs())
-    return Iterator(resource, None, element.types, element.shapes)
-
-
-def _ancestors(operation: Operation) -> list[Operation]:
-    """All that an operation needs, in the order in which it was made."""
-    found: set[Operation] = set()
-    stack = [operation]
-    while stack:
-        current = stack.pop()
-        if current not in found:
-            found.add(current)
-            stack.extend(tensor.op for tensor in current._inputs)
-            stack.extend(current._control_inputs)
-    return sorted(found, key=lambda each: each._id)
 
 
 def get_output_types(dataset_or_iterator: Any) -> Any:
@@ -892,10 +577,7 @@ if not TYPE_CHECKING:
 
 
 __all__ = [
-    "Dataset", "FixedLengthRecordDataset", "GraphKeys", "InvalidTypeError", "InvalidValueError",
-    "Iterator", "Operation", "OutOfRangeError", "SparseTensor", "TFRecordDataset", "Tensor",
-    "TensorShape", "TextLineDataset", "UnimplementedError", "as_dtype", "as_shape", "constant",
-    "convert_to_tensor", "function_of", "get_default_graph", "get_output_classes", "get_output_shapes",
-    "get_output_types", "get_seed", "int64", "make_initializable_iterator", "make_one_shot_iterator",
-    "name_scope", "nest", "py_func", "raw_ops", "string", "trace", "unique_function_name", "variant",
+    "Dataset", "FixedLengthRecordDataset", "Iterator", "TFRecordDataset", "TextLineDataset",
+    "get_output_classes", "get_output_shapes", "get_output_types", "make_initializable_iterator",
+    "make_one_shot_iterator",
 ]  # fmt: skip

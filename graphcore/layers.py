@@ -397,8 +397,6 @@ if not TYPE_CHECKING:
 
 
 __all__ = [
-    "GraphKeys", "InvalidValueError", "Layer", "Ones", "Zeros", "add_to_collection", "average_pooling2d",
-    "batch_normalization", "conv2d", "convert_to_tensor", "dense", "dropout", "flatten", "get_variable",
-    "max_pooling2d", "nn", "nn_conv", "nn_norm", "nn_pool", "raw_ops", "smart_cond", "tf_reshape",
-    "tf_shape", "variable_scope",
+    "Layer", "average_pooling2d", "batch_normalization", "conv2d", "dense", "dropout", "flatten",
+    "max_pooling2d",
 ]  # fmt: skip

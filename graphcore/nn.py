@@ -109,14 +109,8 @@ from .ops.random_candidates import (
     uniform_candidate_sampler,
 )
 from .ops.reduction import l2_loss
-from .rnn import (
-    bidirectional_dynamic_rnn,
-    dynamic_rnn,
-    raw_rnn,
-    static_bidirectional_rnn,
-    static_rnn,
-    static_state_saving_rnn,
-)
+from .rnn import bidirectional_dynamic_rnn, dynamic_rnn, raw_rnn
+from .rnn_static import static_bidirectional_rnn, static_rnn, static_state_saving_rnn
 
 if not TYPE_CHECKING:
 

@@ -1,4 +1,4 @@
-"""`tf.nn.dynamic_rnn` and its kin: recurrent networks, as loops or unrolled.
+"""`tf.nn.dynamic_rnn` and its kin: recurrent networks as loops.
 
 Source: tensorflow/python/ops/rnn.py (r1.15), behaviour only.
 """
@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from . import nest
-from .conditional import cond
 from .control_contexts import containing_loop
 from .convert import constant, convert_to_tensor
 from .default import get_default_graph, name_scope
@@ -60,7 +59,7 @@ def dynamic_rnn(
     """
     assert_like_rnncell("cell", cell)
     with variable_scope(scope or "rnn") as entered:
-        _cache_beside(entered)
+        cache_beside(entered)
         flat = nest.flatten(inputs)
         if not time_major:
             flat = [_swapped(convert_to_tensor(each)) for each in flat]
@@ -79,7 +78,7 @@ def dynamic_rnn(
         if state is None:
             if not dtype:
                 raise InvalidValueError("If there is no initial_state, you must give a dtype.")
-            state = _first_state(cell, batch_size, dtype)
+            state = first_state(cell, batch_size, dtype)
         if sequence_length is not None:
             with get_default_graph().control_dependencies([_has_length(sequence_length, batch_size)]):
                 sequence_length = raw_ops.Identity(sequence_length, name="CheckSeqLen")
@@ -91,14 +90,15 @@ def dynamic_rnn(
         return outputs, last
 
 
-def _cache_beside(scope: VariableScope) -> None:
+def cache_beside(scope: VariableScope) -> None:
     """Variables that a loop reads are read once, outside of it."""
     around = containing_loop(get_default_graph()._scopes.control_flow_context)
     if around is None and scope.caching_device is None:
         scope.set_caching_device(lambda op: op.device)
 
 
-def _first_state(cell: Any, batch_size: Any, dtype: Any) -> Any:
+def first_state(cell: Any, batch_size: Any, dtype: Any) -> Any:
+    """The state that a cell begins with: its own, or zeros."""
     if getattr(cell, "get_initial_state", None) is not None:
         return cell.get_initial_state(inputs=None, batch_size=batch_size, dtype=dtype)
     return cell.zero_state(batch_size, dtype)
@@ -141,7 +141,8 @@ def _has_length(tensor: Any, size: Any) -> Any:
     return tf_assert(same, told)
 
 
-def _state_dtype(dtype: Any, state: Any) -> Any:
+def state_dtype(dtype: Any, state: Any) -> Any:
+    """The dtype given, or that of all parts of a state."""
     if dtype is not None:
         return dtype
     found = {leaf.dtype.base_dtype for leaf in nest.flatten(state)}
@@ -154,7 +155,8 @@ def _state_dtype(dtype: Any, state: Any) -> Any:
     return found.pop()
 
 
-def _size_shape(size: Any) -> TensorShape:
+def size_shape(size: Any) -> TensorShape:
+    """The shape that a cell's size stands for."""
     if isinstance(size, Tensor):
         known = get_default_graph().constant_value(size)
         return TensorShape(None if known is None else known.tolist())
@@ -188,7 +190,7 @@ def _loop(
             )
         if shape.as_list()[1] != static_batch:
             raise InvalidValueError("Batch_size is not the same for all the elements in the input.")
-    kind = _state_dtype(dtype, state)
+    kind = state_dtype(dtype, state)
     zero = nest.pack_sequence_as(
         cell.output_size, [zeros(concat_shape(batch_size, size), kind) for size in sizes]
     )
@@ -202,7 +204,7 @@ def _loop(
         TensorArray(
             kind,
             steps,
-            element_shape=TensorShape([static_batch]).concatenate(_size_shape(size)),
+            element_shape=TensorShape([static_batch]).concatenate(size_shape(size)),
             tensor_array_name=f"{base}output_{index}",
         )
         for index, size in enumerate(sizes)
@@ -224,7 +226,7 @@ def _loop(
             output, state = cell(given, state)
         else:
             passed = raw_ops.GreaterEqual(time, sequence_length)
-            output, state = _kept(passed, zero, state, *cell(given, state))
+            output, state = keep_after_end(passed, zero, state, *cell(given, state))
         written = tuple(array.write(time, value) for array, value in zip(written, nest.flatten(output)))
         return time + 1, written, state
 
@@ -239,11 +241,11 @@ def _loop(
     )
     results = [array.stack() for array in written]
     for result, size in zip(results, sizes):
-        result.set_shape(TensorShape([static_steps, static_batch]).concatenate(_size_shape(size)))
+        result.set_shape(TensorShape([static_steps, static_batch]).concatenate(size_shape(size)))
     return nest.pack_sequence_as(cell.output_size, results), last
 
 
-def _kept(passed: Any, zero: Any, state: Any, output: Any, new_state: Any) -> tuple[Any, Any]:
+def keep_after_end(passed: Any, zero: Any, state: Any, output: Any, new_state: Any) -> tuple[Any, Any]:
     """What a step gives for sequences that have not ended; zeros and the old state for the others."""
     nest.assert_same_structure(zero, output)
     nest.assert_same_structure(state, new_state)
@@ -351,7 +353,7 @@ def raw_rnn(
     if not callable(loop_fn):
         raise InvalidTypeError("loop_fn must be a callable")
     with variable_scope(scope or "rnn") as entered:
-        _cache_beside(entered)
+        cache_beside(entered)
         time = constant(0, dtype=int32)
         finished, next_input, state, emitted, loop_state = loop_fn(time, None, None, None)
         keeps_state = loop_state is not None
@@ -382,7 +384,7 @@ def raw_rnn(
                     kind,
                     0,
                     dynamic_size=True,
-                    element_shape=TensorShape([static_batch]).concatenate(_size_shape(size)),
+                    element_shape=TensorShape([static_batch]).concatenate(size_shape(size)),
                     name=f"rnn_output_{index}",
                 )
                 for index, (kind, size) in enumerate(zip(kinds, sizes))
@@ -402,7 +404,7 @@ def raw_rnn(
             )
             nest.assert_same_structure(state, next_state)
             nest.assert_same_structure(arrays, emit)
-            emit, next_state = _kept(finished, zero, state, emit, next_state)
+            emit, next_state = keep_after_end(finished, zero, state, emit, next_state)
             arrays = nest.map_structure(lambda array, value: array.write(time, value), arrays, emit)
             return (
                 following,
@@ -424,196 +426,3 @@ def raw_rnn(
             swap_memory=swap_memory,
         )
         return arrays, state, loop_state if keeps_state else None
-
-
-# Unrolled
-
-
-def static_rnn(
-    cell: Any,
-    inputs: Any,
-    initial_state: Any = None,
-    dtype: Any = None,
-    sequence_length: Any = None,
-    scope: Any = None,
-) -> tuple[list[Any], Any]:
-    """A recurrent network, its steps one after the other in the graph.
-
-    Args:
-        cell: The cell.
-        inputs: A list of tensors of shape (batch, depth), one a step, or of nested tuples of such.
-        initial_state: The state to begin with; by default the cell's zeros.
-        dtype: The dtype of that.
-        sequence_length: Integers of shape (batch,): behind it outputs are zeros and states stay.
-        scope: The variable scope; "rnn" by default.
-
-    Returns:
-        The outputs, one a step, and the last state.
-
-    Raises:
-        TypeError: `cell` is no cell, or `inputs` is no list.
-        ValueError: There are no inputs, neither `initial_state` nor `dtype` is given, or a depth is not
-            known.
-    """
-    assert_like_rnncell("cell", cell)
-    if not nest.is_nested(inputs):
-        raise InvalidTypeError("inputs must be a sequence")
-    if not inputs:
-        raise InvalidValueError("inputs must not be empty")
-    outputs = []
-    with variable_scope(scope or "rnn") as entered:
-        _cache_beside(entered)
-        flat = nest.flatten(inputs)
-        batch = TensorShape([None])
-        for each in flat:
-            shape = each.get_shape().with_rank_at_least(2 if flat[0].get_shape().ndims != 1 else 1)
-            batch = batch.merge_with(shape[:1])
-            unknown = [index for index, size in enumerate(shape.as_list()[1:]) if size is None]
-            if unknown:
-                raise InvalidValueError(
-                    f"Input size (dimension {unknown[0]} of inputs) must be accessible via shape inference, "
-                    "but saw value None."
-                )
-        (static_batch,) = batch.as_list()
-        batch_size = static_batch if static_batch is not None else tf_shape(flat[0])[0]
-        state = initial_state
-        if state is None:
-            if not dtype:
-                raise InvalidValueError("If no initial_state is provided, dtype must be specified")
-            state = _first_state(cell, batch_size, dtype)
-        ends: Any = None
-        if sequence_length is not None:
-            lengths = convert_to_tensor(sequence_length, name="sequence_length")
-            if lengths.get_shape().ndims not in (None, 1):
-                raise InvalidValueError("sequence_length must be a vector of length batch_size")
-            kind = _state_dtype(dtype, state)
-
-            def zero_of(size: Any) -> Any:
-                made = zeros(concat_shape(batch_size, size), kind)
-                made.set_shape(TensorShape([static_batch]).concatenate(_size_shape(size)))
-                return made
-
-            zero = nest.map_structure(zero_of, cell.output_size)
-            lengths = lengths if lengths.dtype == int32 else raw_ops.Cast(lengths, DstT=int32)
-            first = raw_ops.Min(lengths, constant([0]))
-            ends = (lengths, first, raw_ops.Max(lengths, constant([0])))
-        for time, given in enumerate(inputs):
-            if time > 0:
-                entered.reuse_variables()
-            if ends is None:
-                output, state = cell(given, state)
-            else:
-                output, state = _step_until(time, ends, zero, cell, given, state)
-            outputs.append(output)
-    return outputs, state
-
-
-def _step_until(time: int, ends: Any, zero: Any, cell: Any, given: Any, state: Any) -> tuple[Any, Any]:
-    """A step that is not computed once all sequences have ended."""
-    lengths, first, last = ends
-    structure = (zero, state)
-
-    def compute() -> Any:
-        output, new_state = cell(given, state)
-        nest.assert_same_structure(zero, output)
-        nest.assert_same_structure(state, new_state)
-        fresh = [*nest.flatten(output), *nest.flatten(new_state)]
-
-        def choose() -> Any:
-            kept = _kept(raw_ops.GreaterEqual(time, lengths), zero, state, output, new_state)
-            return nest.flatten(kept)
-
-        return cond(raw_ops.Less(time, first), lambda: fresh, choose, strict=True)
-
-    flat = cond(raw_ops.GreaterEqual(time, last), lambda: nest.flatten(structure), compute, strict=True)
-    for result, like in zip(flat, nest.flatten(structure)):
-        result.set_shape(like.get_shape())
-    output, new_state = nest.pack_sequence_as(structure, flat)
-    return output, new_state
-
-
-def static_bidirectional_rnn(
-    cell_fw: Any,
-    cell_bw: Any,
-    inputs: Any,
-    initial_state_fw: Any = None,
-    initial_state_bw: Any = None,
-    dtype: Any = None,
-    sequence_length: Any = None,
-    scope: Any = None,
-) -> tuple[list[Any], Any, Any]:
-    """Two unrolled recurrent networks, one over the reversed sequences; see `static_rnn`.
-
-    Returns:
-        The outputs of both directions side by side, one a step, and both last states.
-    """
-    assert_like_rnncell("cell_fw", cell_fw)
-    assert_like_rnncell("cell_bw", cell_bw)
-    if not nest.is_nested(inputs):
-        raise InvalidTypeError("inputs must be a sequence")
-    if not inputs:
-        raise InvalidValueError("inputs must not be empty")
-    with variable_scope(scope or "bidirectional_rnn"):
-        with variable_scope("fw") as forward:
-            outputs_fw, state_fw = static_rnn(
-                cell_fw, inputs, initial_state_fw, dtype, sequence_length, scope=forward
-            )
-        with variable_scope("bw") as backward:
-            turned = _reversed(inputs, sequence_length)
-            outputs_bw, state_bw = static_rnn(
-                cell_bw, turned, initial_state_bw, dtype, sequence_length, scope=backward
-            )
-    outputs_bw = _reversed(outputs_bw, sequence_length)
-    pairs = zip(nest.flatten(outputs_fw), nest.flatten(outputs_bw))
-    joined = [raw_ops.ConcatV2([a, b], 1, name="concat") for a, b in pairs]
-    return nest.pack_sequence_as(outputs_fw, joined), state_fw, state_bw
-
-
-def _reversed(steps: Any, lengths: Any) -> list[Any]:
-    """The steps backwards, each sequence within its length."""
-    if lengths is None:
-        return list(reversed(steps))
-    turned = []
-    for column in zip(*[nest.flatten(step) for step in steps]):
-        shape = column[0].get_shape()
-        for each in column[1:]:
-            shape = shape.merge_with(each.get_shape())
-        joined = raw_ops.ReverseSequence(raw_ops.Pack(list(column)), lengths, seq_dim=0, batch_dim=1)
-        parts = raw_ops.Unpack(joined, num=len(column))
-        for part in parts:
-            part.set_shape(shape)
-        turned.append(parts)
-    return [nest.pack_sequence_as(step, list(flat)) for step, flat in zip(steps, zip(*turned))]
-
-
-def static_state_saving_rnn(
-    cell: Any, inputs: Any, state_saver: Any, state_name: Any, sequence_length: Any = None, scope: Any = None
-) -> tuple[list[Any], Any]:
-    """A `static_rnn` whose state a saver keeps from one batch to the next.
-
-    Args:
-        cell: The cell.
-        inputs: A list of tensors of shape (batch, depth), one a step.
-        state_saver: Has `state(name)` and `save_state(name, value)`.
-        state_name: Under which name, in the structure of the cell's state.
-        sequence_length: See `static_rnn`.
-        scope: The variable scope; "rnn" by default.
-
-    Raises:
-        ValueError: `state_name` has another structure than the state.
-    """
-    if nest.is_nested(cell.state_size) != nest.is_nested(state_name):
-        raise InvalidValueError(
-            "state_name should be the same type as cell.state_size.  state_name: "
-            f"{state_name}, cell.state_size: {cell.state_size}"
-        )
-    names, sizes = nest.flatten(state_name), nest.flatten(cell.state_size)
-    if len(names) != len(sizes):
-        raise InvalidValueError(f"#elems(state_name) != #elems(state_size): {len(names)} vs. {len(sizes)}")
-    start = nest.pack_sequence_as(cell.state_size, [state_saver.state(name) for name in names])
-    outputs, state = static_rnn(cell, inputs, start, sequence_length=sequence_length, scope=scope)
-    saved = [state_saver.save_state(name, part) for name, part in zip(names, nest.flatten(state))]
-    with get_default_graph().control_dependencies(saved):
-        outputs[-1] = nest.map_structure(raw_ops.Identity, outputs[-1])
-        state = nest.map_structure(raw_ops.Identity, state)
-    return outputs, state

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...formats.errors import NotFoundError
 from .. import locate, options, render
 
 if TYPE_CHECKING:
@@ -41,7 +42,14 @@ def command(model: str | None, named: str | None, as_json: bool) -> None:
     "why_none" says why there is no gradient.
     """
     if model is not None:
-        _show_model(model, named, as_json)
+        try:
+            _show_model(model, named, as_json)
+        except NotFoundError:
+            if any(op.name == model for op in _registry()):
+                raise click.UsageError(
+                    f"There is no model {model!r}. Of the op say: sgtool ops --named {model}"
+                ) from None
+            raise
         return
     table = [op for op in _registry() if named is None or named.lower() in op.name.lower()]
     exact = [op for op in table if op.name == named]

@@ -81,3 +81,10 @@ def test_a_checkpoint_without_a_graph_has_no_ops(sgtool: Tool) -> None:
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+
+
+def test_an_op_in_the_place_of_a_model_is_told_how_to_be_asked_for(sgtool: Tool) -> None:
+    result = sgtool("ops", "Conv2D")
+    assert result.code == 2
+    assert "Of the op say: sgtool ops --named Conv2D" in result.err
+    assert sgtool("ops", "Conv2X").code == 3

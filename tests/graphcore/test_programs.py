@@ -467,3 +467,9 @@ def test_a_name_that_is_not_there_yet_says_so(path: str) -> None:
 
 def test_the_surfaces_are_those_that_readers_know() -> None:
     assert {"nn", "train", "saved_model", "sparse", "sets", "strings", "image", "data"} <= set(SURFACES)
+
+
+@pytest.mark.parametrize("name", SURFACES)
+def test_a_surface_gives_nothing_but_its_own_names(name: str) -> None:
+    own = {"raw_ops", "GraphKeys", "convert_to_tensor", "name_scope", "nest", "get_default_graph"}
+    assert not own & set(getattr(operator.attrgetter(name)(tf), "__all__", ()))
