@@ -6,7 +6,8 @@ public surface; what stands behind each name is in the module that it is importe
 
 from __future__ import annotations
 
-from typing import Any as _Any
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 # The op families first: they install the operators of tensors.
 from . import ops  # isort: skip
@@ -41,13 +42,42 @@ from . import (
     summary,
     train,
 )
-from .clip import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
+from .checks import (
+    add_check_numerics_ops,
+    assert_equal,
+    assert_greater,
+    assert_greater_equal,
+    assert_integer,
+    assert_less,
+    assert_less_equal,
+    assert_near,
+    assert_negative,
+    assert_non_negative,
+    assert_non_positive,
+    assert_none_equal,
+    assert_positive,
+    assert_proper_iterable,
+    assert_rank,
+    assert_rank_at_least,
+    assert_rank_in,
+    assert_same_float_dtype,
+    assert_scalar,
+    assert_type,
+    is_non_decreasing,
+    is_numeric_tensor,
+    is_strictly_increasing,
+    verify_tensor_all_finite,
+)
+from .clip import clip_by_average_norm, clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
 from .conditional import case, cond
+from .confusion import confusion_matrix
 from .convert import (
     constant,
     convert_to_tensor,
+    convert_to_tensor_or_indexed_slices,
     register_tensor_conversion_function,
 )
+from .custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from .default import (
     GraphKeys,
     add_to_collection,
@@ -120,6 +150,22 @@ from .initializers import (
     variance_scaling_initializer,
     zeros_initializer,
 )
+from .logging import get_logger
+from .modes import (
+    control_flow_v2_enabled,
+    disable_control_flow_v2,
+    disable_eager_execution,
+    disable_tensor_equality,
+    disable_v2_behavior,
+    disable_v2_tensorshape,
+    enable_control_flow_v2,
+    enable_eager_execution,
+    enable_tensor_equality,
+    enable_v2_behavior,
+    enable_v2_tensorshape,
+    executing_eagerly,
+    init_scope,
+)
 from .op import group, no_op, raw_ops
 from .operation import Operation, Tensor
 from .ops.accumulator import (
@@ -129,7 +175,6 @@ from .ops.accumulator import (
 )
 from .ops.array_copy import fingerprint, guarantee_const
 from .ops.array_create import (
-    constant_value as get_static_value,
     ensure_shape,
     eye,
     linspace,
@@ -143,11 +188,25 @@ from .ops.array_create import (
     zeros,
     zeros_like,
 )
+from .ops.array_functions import (
+    argsort,
+    broadcast_dynamic_shape,
+    meshgrid,
+    repeat,
+    required_space_to_batch_paddings,
+    reverse_sequence,
+    sequence_mask,
+    sort,
+    sparse_mask,
+    where_v2,
+)
 from .ops.array_join import (
     concat,
     pad,
     parallel_stack,
     reverse,
+    reverse as reverse_v2,
+    roll,
     split,
     stack,
     tf_tile as tile,
@@ -165,8 +224,11 @@ from .ops.array_select import (
     setdiff1d,
     sparse_to_dense,
     tensor_scatter_add,
+    tensor_scatter_add as tensor_scatter_nd_add,
     tensor_scatter_sub,
+    tensor_scatter_sub as tensor_scatter_nd_sub,
     tensor_scatter_update,
+    tensor_scatter_update as tensor_scatter_nd_update,
     unique,
     unique_with_counts,
     where,
@@ -224,7 +286,7 @@ from .ops.fake_quant import (
 from .ops.histogram import bincount, histogram_fixed_width, histogram_fixed_width_bins, searchsorted
 from .ops.io import read_file, write_file
 from .ops.linalg import cross, matmul
-from .ops.linalg_eig import qr_op as qr, self_adjoint_eig, self_adjoint_eigvals, svd
+from .ops.linalg_eig import matrix_square_root, qr_op as qr, self_adjoint_eig, self_adjoint_eigvals, svd
 from .ops.linalg_functions import norm, tensordot
 from .ops.linalg_solve import (
     cholesky,
@@ -245,6 +307,7 @@ from .ops.math_binary import (
     floor_mod as floormod,
     floor_mod as mod,
     floordiv,
+    floordiv as floor_div,
     greater,
     greater_equal,
     less,
@@ -267,9 +330,11 @@ from .ops.math_binary import (
     truncate_div as truncatediv,
     truncate_mod as truncatemod,
 )
+from .ops.math_functions import count_nonzero, div_no_nan, log_sigmoid, saturate_cast, scalar_mul
 from .ops.math_unary import (
     acos,
     acosh,
+    angle,
     asin,
     asinh,
     atan,
@@ -359,7 +424,9 @@ from .ops.readers import (
 )
 from .ops.reduction import (
     argmax,
+    argmax as arg_max,
     argmin,
+    argmin as arg_min,
     reduce_all,
     reduce_any,
     reduce_logsumexp,
@@ -371,7 +438,7 @@ from .ops.reduction import (
     tf_cumprod as cumprod,
     tf_cumsum as cumsum,
 )
-from .ops.script import py_func
+from .ops.script import py_func, py_func as numpy_function
 from .ops.segment import (
     segment_max,
     segment_mean,
@@ -471,12 +538,14 @@ from .sparse import (
     transpose as sparse_transpose,
 )
 from .sparse_tensor import SparseTensor, SparseTensorValue
+from .template import make_template
 from .tensor_shape import (
     Dimension,
     TensorShape,
     broadcast_static_shape,
     dimension_value,
 )
+from .tensor_util import constant_value as get_static_value, is_tensor, make_ndarray, make_tensor_proto
 from .variable_scope import (
     AUTO_REUSE,
     VariableScope,
@@ -530,8 +599,23 @@ _MESSAGES = frozenset(
 )  # fmt: skip
 
 
+# Modules that few programs use, and that take time to import, likewise.
+_LATER = frozenset({"app", "debugging", "flags", "logging", "manip", "test"})
+if _TYPE_CHECKING:
+    from . import (
+        app as app,
+        debugging as debugging,
+        flags as flags,
+        logging as logging,
+        manip as manip,
+        test as test,
+    )
+
+
 def __getattr__(name: str) -> _Any:
-    """The message class `tf.<name>`."""
+    """The message class `tf.<name>`, or a module that is imported when it is first asked for."""
+    if name in _LATER:
+        return _import_module(f".{name}", __name__)
     if name in _MESSAGES:
         from ..formats import protos
 
@@ -549,74 +633,90 @@ __all__ = [
     "SparseConditionalAccumulator", "SparseTensor", "SparseTensorValue", "TFRecordReader", "Tensor",
     "TensorArray", "TensorShape", "TextLineReader", "UnconnectedGradients", "VarLenFeature", "Variable",
     "VariableAggregation", "VariableScope", "VariableSynchronization", "WholeFileReader", "abs",
-    "accumulate_n", "acos", "acosh", "add", "add_n", "add_to_collection", "add_to_collections",
-    "all_variables", "argmax", "argmin", "as_dtype", "as_string", "asin", "asinh", "assign", "assign_add",
-    "assign_sub", "atan", "atan2", "atanh", "audio", "batch_gather", "batch_scatter_update",
-    "batch_to_space", "batch_to_space_nd", "betainc", "bfloat16", "bincount", "bitcast", "bitwise",
-    "bool", "boolean_mask", "broadcast_static_shape", "broadcast_to", "case", "cast", "ceil",
-    "check_numerics", "cholesky", "cholesky_solve", "clip_by_global_norm", "clip_by_norm",
-    "clip_by_value", "colocate_with", "compat", "complex", "complex64", "complex128", "concat", "cond",
-    "conj", "constant", "constant_initializer", "container", "control_dependencies", "convert_to_tensor",
-    "cos", "cosh", "count_up_to", "cross", "cumprod", "cumsum", "data", "decode_base64", "decode_csv",
-    "decode_raw", "delete_session_tensor", "depth_to_space", "dequantize", "deserialize_many_sparse",
-    "device", "diag", "diag_part", "digamma", "dimension_value", "disable_resource_variables", "div",
-    "divide", "double", "dynamic_partition", "dynamic_stitch", "edit_distance", "einsum",
-    "enable_resource_variables", "encode_base64", "ensure_shape", "equal", "erf", "erfc", "errors", "exp",
+    "accumulate_n", "acos", "acosh", "add", "add_check_numerics_ops", "add_n", "add_to_collection",
+    "add_to_collections", "all_variables", "angle", "arg_max", "arg_min", "argmax", "argmin", "argsort",
+    "as_dtype", "as_string", "asin", "asinh", "assert_equal", "assert_greater", "assert_greater_equal",
+    "assert_integer", "assert_less", "assert_less_equal", "assert_near", "assert_negative",
+    "assert_non_negative", "assert_non_positive", "assert_none_equal", "assert_positive",
+    "assert_proper_iterable", "assert_rank", "assert_rank_at_least", "assert_rank_in",
+    "assert_same_float_dtype", "assert_scalar", "assert_type", "assign", "assign_add", "assign_sub",
+    "atan", "atan2", "atanh", "audio", "batch_gather", "batch_scatter_update", "batch_to_space",
+    "batch_to_space_nd", "betainc", "bfloat16", "bincount", "bitcast", "bitwise", "bool", "boolean_mask",
+    "broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to", "case", "cast", "ceil",
+    "check_numerics", "cholesky", "cholesky_solve", "clip_by_average_norm", "clip_by_global_norm",
+    "clip_by_norm", "clip_by_value", "colocate_with", "compat", "complex", "complex64", "complex128",
+    "concat", "cond", "confusion_matrix", "conj", "constant", "constant_initializer", "container",
+    "control_dependencies", "control_flow_v2_enabled", "convert_to_tensor",
+    "convert_to_tensor_or_indexed_slices", "cos", "cosh", "count_nonzero", "count_up_to", "cross",
+    "cumprod", "cumsum", "custom_gradient", "data", "decode_base64", "decode_csv", "decode_raw",
+    "delete_session_tensor", "depth_to_space", "dequantize", "deserialize_many_sparse", "device", "diag",
+    "diag_part", "digamma", "dimension_value", "disable_control_flow_v2", "disable_eager_execution",
+    "disable_resource_variables", "disable_tensor_equality", "disable_v2_behavior",
+    "disable_v2_tensorshape", "div", "div_no_nan", "divide", "double", "dynamic_partition",
+    "dynamic_stitch", "edit_distance", "einsum", "enable_control_flow_v2", "enable_eager_execution",
+    "enable_resource_variables", "enable_tensor_equality", "enable_v2_behavior", "enable_v2_tensorshape",
+    "encode_base64", "ensure_shape", "equal", "erf", "erfc", "errors", "executing_eagerly", "exp",
     "expand_dims", "expm1", "extract_image_patches", "extract_volume_patches", "eye",
     "fake_quant_with_min_max_args", "fake_quant_with_min_max_args_gradient",
     "fake_quant_with_min_max_vars", "fake_quant_with_min_max_vars_gradient",
     "fake_quant_with_min_max_vars_per_channel", "fake_quant_with_min_max_vars_per_channel_gradient",
-    "fft", "fft2d", "fft3d", "fill", "fingerprint", "float16", "float32", "float64", "floor", "floordiv",
-    "floormod", "foldl", "foldr", "gather", "gather_nd", "get_collection", "get_collection_ref",
-    "get_default_graph", "get_default_session", "get_local_variable", "get_seed", "get_session_handle",
-    "get_session_tensor", "get_static_value", "get_variable", "get_variable_scope", "gfile",
-    "global_norm", "global_variables", "global_variables_initializer", "glorot_normal_initializer",
-    "glorot_uniform_initializer", "gradients", "graph_util", "greater", "greater_equal", "group",
-    "guarantee_const", "half", "hessians", "histogram_fixed_width", "histogram_fixed_width_bins",
-    "identity", "identity_n", "ifft", "ifft2d", "ifft3d", "igamma", "igammac", "imag", "image",
-    "import_graph_def", "initialize_all_tables", "initialize_all_variables", "initialize_variables",
-    "initializers", "int8", "int16", "int32", "int64", "invert_permutation", "io", "is_finite", "is_inf",
-    "is_nan", "is_variable_initialized", "layers", "lbeta", "less", "less_equal", "lgamma", "lin_space",
-    "linalg", "linspace", "local_variables", "local_variables_initializer", "log", "log1p", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "losses", "map_fn", "math", "matmul", "matrix_band_part",
-    "matrix_determinant", "matrix_diag", "matrix_diag_part", "matrix_inverse", "matrix_set_diag",
-    "matrix_solve", "matrix_solve_ls", "matrix_transpose", "matrix_triangular_solve", "maximum",
-    "minimum", "mod", "model_variables", "moving_average_variables", "multinomial", "multiply",
-    "name_scope", "negative", "nest", "newaxis", "nn", "no_gradient", "no_op", "no_regularizer", "norm",
-    "not_equal", "one_hot", "ones", "ones_initializer", "ones_like", "ops", "pad", "parallel_stack",
-    "parse_example", "parse_single_example", "parse_tensor", "placeholder", "placeholder_with_default",
-    "polygamma", "pow", "print", "py_func", "python_io", "qint8", "qint16", "qint32", "qr",
-    "quantization", "quantize", "quantize_v2", "quantized_concat", "queue", "quint8", "quint16", "random",
-    "random_crop", "random_gamma", "random_normal", "random_normal_initializer", "random_poisson",
-    "random_shuffle", "random_uniform", "random_uniform_initializer", "range", "rank", "raw_ops",
-    "read_file", "real", "realdiv", "reciprocal", "reduce_all", "reduce_any", "reduce_join",
-    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
-    "regex_replace", "register_session_run_conversion_functions", "register_tensor_conversion_function",
-    "report_uninitialized_variables", "reset_default_graph", "reshape", "resource",
-    "resource_variables_enabled", "reverse", "rint", "round", "rsqrt", "saved_model", "scan",
-    "scatter_add", "scatter_div", "scatter_max", "scatter_min", "scatter_mul", "scatter_nd",
-    "scatter_nd_add", "scatter_nd_sub", "scatter_nd_update", "scatter_sub", "scatter_update",
-    "searchsorted", "segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum",
-    "self_adjoint_eig", "self_adjoint_eigvals", "serialize_many_sparse", "serialize_sparse",
+    "fft", "fft2d", "fft3d", "fill", "fingerprint", "float16", "float32", "float64", "floor", "floor_div",
+    "floordiv", "floormod", "foldl", "foldr", "gather", "gather_nd", "get_collection",
+    "get_collection_ref", "get_default_graph", "get_default_session", "get_local_variable", "get_logger",
+    "get_seed", "get_session_handle", "get_session_tensor", "get_static_value", "get_variable",
+    "get_variable_scope", "gfile", "global_norm", "global_variables", "global_variables_initializer",
+    "glorot_normal_initializer", "glorot_uniform_initializer", "grad_pass_through", "gradients",
+    "graph_util", "greater", "greater_equal", "group", "guarantee_const", "half", "hessians",
+    "histogram_fixed_width", "histogram_fixed_width_bins", "identity", "identity_n", "ifft", "ifft2d",
+    "ifft3d", "igamma", "igammac", "imag", "image", "import_graph_def", "init_scope",
+    "initialize_all_tables", "initialize_all_variables", "initialize_variables", "initializers", "int8",
+    "int16", "int32", "int64", "invert_permutation", "io", "is_finite", "is_inf", "is_nan",
+    "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing", "is_tensor",
+    "is_variable_initialized", "layers", "lbeta", "less", "less_equal", "lgamma", "lin_space", "linalg",
+    "linspace", "local_variables", "local_variables_initializer", "log", "log1p", "log_sigmoid",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "losses", "make_ndarray", "make_template",
+    "make_tensor_proto", "map_fn", "math", "matmul", "matrix_band_part", "matrix_determinant",
+    "matrix_diag", "matrix_diag_part", "matrix_inverse", "matrix_set_diag", "matrix_solve",
+    "matrix_solve_ls", "matrix_square_root", "matrix_transpose", "matrix_triangular_solve", "maximum",
+    "meshgrid", "minimum", "mod", "model_variables", "moving_average_variables", "multinomial",
+    "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "no_gradient", "no_op",
+    "no_regularizer", "norm", "not_equal", "numpy_function", "one_hot", "ones", "ones_initializer",
+    "ones_like", "ops", "pad", "parallel_stack", "parse_example", "parse_single_example", "parse_tensor",
+    "placeholder", "placeholder_with_default", "polygamma", "pow", "print", "py_func", "python_io",
+    "qint8", "qint16", "qint32", "qr", "quantization", "quantize", "quantize_v2", "quantized_concat",
+    "queue", "quint8", "quint16", "random", "random_crop", "random_gamma", "random_normal",
+    "random_normal_initializer", "random_poisson", "random_shuffle", "random_uniform",
+    "random_uniform_initializer", "range", "rank", "raw_ops", "read_file", "real", "realdiv",
+    "reciprocal", "recompute_grad", "reduce_all", "reduce_any", "reduce_join", "reduce_logsumexp",
+    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "regex_replace",
+    "register_session_run_conversion_functions", "register_tensor_conversion_function", "repeat",
+    "report_uninitialized_variables", "required_space_to_batch_paddings", "reset_default_graph",
+    "reshape", "resource", "resource_variables_enabled", "reverse", "reverse_sequence", "reverse_v2",
+    "rint", "roll", "round", "rsqrt", "saturate_cast", "saved_model", "scalar_mul", "scan", "scatter_add",
+    "scatter_div", "scatter_max", "scatter_min", "scatter_mul", "scatter_nd", "scatter_nd_add",
+    "scatter_nd_sub", "scatter_nd_update", "scatter_sub", "scatter_update", "searchsorted", "segment_max",
+    "segment_mean", "segment_min", "segment_prod", "segment_sum", "self_adjoint_eig",
+    "self_adjoint_eigvals", "sequence_mask", "serialize_many_sparse", "serialize_sparse",
     "serialize_tensor", "set_random_seed", "setdiff1d", "sets", "shape", "sigmoid", "sign", "signal",
-    "sin", "sinh", "size", "slice", "space_to_batch", "space_to_batch_nd", "space_to_depth", "sparse",
-    "sparse_add", "sparse_concat", "sparse_fill_empty_rows", "sparse_maximum", "sparse_merge",
-    "sparse_minimum", "sparse_placeholder", "sparse_reduce_max", "sparse_reduce_max_sparse",
-    "sparse_reduce_sum", "sparse_reduce_sum_sparse", "sparse_reorder", "sparse_reset_shape",
-    "sparse_reshape", "sparse_retain", "sparse_segment_mean", "sparse_segment_sqrt_n",
-    "sparse_segment_sum", "sparse_slice", "sparse_softmax", "sparse_split", "sparse_tensor_dense_matmul",
-    "sparse_tensor_to_dense", "sparse_to_dense", "sparse_to_indicator", "sparse_transpose", "spectral",
-    "split", "sqrt", "square", "squared_difference", "squeeze", "stack", "stop_gradient", "strided_slice",
-    "string", "string_join", "string_split", "string_strip", "string_to_hash_bucket",
-    "string_to_hash_bucket_fast", "string_to_hash_bucket_strong", "string_to_number", "strings", "substr",
-    "subtract", "summary", "svd", "tables_initializer", "tan", "tanh", "tensor_scatter_add",
-    "tensor_scatter_sub", "tensor_scatter_update", "tensordot", "tile", "timestamp", "to_bfloat16",
-    "to_complex64", "to_complex128", "to_double", "to_float", "to_int32", "to_int64", "trace", "train",
-    "trainable_variables", "transpose", "truediv", "truncated_normal", "truncated_normal_initializer",
-    "truncatediv", "truncatemod", "tuple", "uint8", "uint16", "uint32", "uint64",
-    "uniform_unit_scaling_initializer", "unique", "unique_with_counts", "unravel_index",
+    "sin", "sinh", "size", "slice", "sort", "space_to_batch", "space_to_batch_nd", "space_to_depth",
+    "sparse", "sparse_add", "sparse_concat", "sparse_fill_empty_rows", "sparse_mask", "sparse_maximum",
+    "sparse_merge", "sparse_minimum", "sparse_placeholder", "sparse_reduce_max",
+    "sparse_reduce_max_sparse", "sparse_reduce_sum", "sparse_reduce_sum_sparse", "sparse_reorder",
+    "sparse_reset_shape", "sparse_reshape", "sparse_retain", "sparse_segment_mean",
+    "sparse_segment_sqrt_n", "sparse_segment_sum", "sparse_slice", "sparse_softmax", "sparse_split",
+    "sparse_tensor_dense_matmul", "sparse_tensor_to_dense", "sparse_to_dense", "sparse_to_indicator",
+    "sparse_transpose", "spectral", "split", "sqrt", "square", "squared_difference", "squeeze", "stack",
+    "stop_gradient", "strided_slice", "string", "string_join", "string_split", "string_strip",
+    "string_to_hash_bucket", "string_to_hash_bucket_fast", "string_to_hash_bucket_strong",
+    "string_to_number", "strings", "substr", "subtract", "summary", "svd", "tables_initializer", "tan",
+    "tanh", "tensor_scatter_add", "tensor_scatter_nd_add", "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_update", "tensor_scatter_sub", "tensor_scatter_update", "tensordot", "tile",
+    "timestamp", "to_bfloat16", "to_complex64", "to_complex128", "to_double", "to_float", "to_int32",
+    "to_int64", "trace", "train", "trainable_variables", "transpose", "truediv", "truncated_normal",
+    "truncated_normal_initializer", "truncatediv", "truncatemod", "tuple", "uint8", "uint16", "uint32",
+    "uint64", "uniform_unit_scaling_initializer", "unique", "unique_with_counts", "unravel_index",
     "unsorted_segment_max", "unsorted_segment_mean", "unsorted_segment_min", "unsorted_segment_prod",
     "unsorted_segment_sqrt_n", "unsorted_segment_sum", "unstack", "variable_op_scope", "variable_scope",
-    "variables_initializer", "variance_scaling_initializer", "variant", "where", "while_loop",
-    "write_file", "zeros", "zeros_initializer", "zeros_like", "zeta",
+    "variables_initializer", "variance_scaling_initializer", "variant", "verify_tensor_all_finite",
+    "where", "where_v2", "while_loop", "write_file", "zeros", "zeros_initializer", "zeros_like", "zeta",
 ]  # fmt: skip

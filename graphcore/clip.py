@@ -12,9 +12,14 @@ from typing import Any
 from . import ops
 from .convert import constant, convert_to_tensor
 from .default import get_default_graph, name_scope
+from .dtypes import float32
 from .errors import InvalidTypeError
 from .indexed_slices import IndexedSlices
+from .op import raw_ops
 from .operation import Tensor
+from .ops.array_shape import tf_rank, tf_size
+from .ops.math_unary import tf_cast
+from .ops.reduction import reduce_sum
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
@@ -58,6 +63,22 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
         values.shape.assert_is_compatible_with(scaled.shape)
         clipped = ops.array_shape.identity(scaled / ops.math_binary.maximum(norm, clip_norm), name=scope)
     return _like(t, clipped)
+
+
+def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Any:
+    """`t` scaled so that its L2 norm divided by its number of elements is at most `clip_norm`.
+
+    Args:
+        t: Tensor.
+        clip_norm: Scalar.
+        name: Name scope.
+    """
+    with name_scope(name, "clip_by_average_norm", [t, clip_norm]) as scope:
+        t = convert_to_tensor(t, name="t")
+        count = tf_cast(tf_size(t), float32)
+        inverse = raw_ops.Rsqrt(reduce_sum(t * t, raw_ops.Range(0, tf_rank(t), 1)))
+        least = raw_ops.Minimum(inverse * count, constant(1.0) / clip_norm)
+        return raw_ops.Identity(t * clip_norm * least, name=scope)
 
 
 def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:

@@ -46,6 +46,8 @@ def as_array(value: Any, dtype: DType | None = None, shape: Sequence[int] | None
         raise InvalidValueError("None values not supported.")
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
+        if dtype is not None and dtype.np.kind != "O" and array.dtype.kind in "SU":
+            raise InvalidTypeError(f"Incompatible types: {dtype!r} vs. {array.dtype}. Value is {value}")
         if dtype is not None and dtype.np.kind != "O" and array.dtype.kind != "O":
             array = array.astype(dtype.np, copy=False)
     else:

@@ -23,23 +23,12 @@ from .ops.control_flow import tf_assert, with_dependencies
 from .ops.image_codec import decode_jpeg, encode_jpeg_variable_quality
 from .ops.image_color import adjust_contrast_op, adjust_hue_op, adjust_saturation_op
 from .ops.math_binary import mul, real_div, tf_add, tf_div
+from .ops.math_functions import reduce_std, saturate_cast
 from .ops.math_unary import tf_cast
 from .ops.random import random_uniform
 from .ops.reduction import reduce_mean, reduce_prod
 
 # Dtypes
-
-
-def _saturated(value: Any, dtype: Any, name: str | None = None) -> Any:
-    """`value` converted to `dtype`, what does not fit brought to its limits."""
-    with name_scope(name, "saturate_cast", [value]) as scope:
-        value = convert_to_tensor(value, name="value")
-        kind = value.dtype.base_dtype
-        if kind.min < dtype.min:
-            value = raw_ops.Maximum(value, convert_to_tensor(dtype.min, kind, name="min"))
-        if kind.max > dtype.max:
-            value = raw_ops.Minimum(value, convert_to_tensor(dtype.max, kind, name="max"))
-        return tf_cast(value, dtype, name=scope)
 
 
 def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Any:
@@ -62,7 +51,7 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: st
     if dtype == old:
         return raw_ops.Identity(image, name=name)
     with name_scope(name, "convert_image", [image]) as scope:
-        convert: Callable[..., Any] = _saturated if saturate else tf_cast
+        convert: Callable[..., Any] = saturate_cast if saturate else tf_cast
         if old.is_floating and dtype.is_floating:
             return tf_cast(image, dtype, name=scope)
         if old.is_floating:
@@ -220,11 +209,7 @@ def per_image_standardization(image: Any) -> Any:
         axes = [-1, -2, -3]
         count = reduce_prod(tf_shape(wide)[-3:])
         mean = reduce_mean(wide, axis=axes, keepdims=True)
-        with name_scope("reduce_std"):
-            with name_scope("reduce_variance"):
-                center = reduce_mean(wide, axis=axes, keepdims=True)
-                variance = reduce_mean(raw_ops.Square(wide - center), axis=axes, keepdims=True)
-            deviation = raw_ops.Sqrt(variance)
+        deviation = reduce_std(wide, axis=axes, keepdims=True)
         least = raw_ops.Rsqrt(tf_cast(count, wide.dtype))
         result = real_div(wide - mean, raw_ops.Maximum(deviation, least), name=scope)
         return convert_image_dtype(result, image.dtype, saturate=True)

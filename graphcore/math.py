@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import not_yet
+from .checks import is_non_decreasing, is_strictly_increasing
+from .confusion import confusion_matrix
+from .ops.array_select import in_top_k, top_k
 from .ops.array_shape import invert_permutation
 from .ops.histogram import bincount
 from .ops.linalg import matmul
@@ -39,6 +42,14 @@ from .ops.math_binary import (
     truediv as divide,
     xdivy,
     xlogy,
+)
+from .ops.math_functions import (
+    count_nonzero,
+    log_sigmoid,
+    reciprocal_no_nan,
+    reduce_std,
+    reduce_variance,
+    scalar_mul,
 )
 from .ops.math_unary import (
     acos,
@@ -78,6 +89,9 @@ from .ops.math_unary import (
     tf_real as real,
     tf_round as round,
 )
+from .ops.nn import log_softmax, softmax, softplus, softsign
+from .ops.nn_loss import zero_fraction
+from .ops.nn_norm import l2_normalize
 from .ops.reduction import (
     argmax,
     argmin,
@@ -91,6 +105,19 @@ from .ops.reduction import (
     reduce_sum,
     tf_cumprod as cumprod,
     tf_cumsum as cumsum,
+)
+from .ops.segment import (
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_sum,
+    unsorted_segment_max,
+    unsorted_segment_mean,
+    unsorted_segment_min,
+    unsorted_segment_prod,
+    unsorted_segment_sqrt_n,
+    unsorted_segment_sum,
 )
 from .ops.special import (
     bessel_i0,
@@ -119,13 +146,19 @@ if not TYPE_CHECKING:
 __all__ = [
     "abs", "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "argmax", "argmin", "asin", "asinh",
     "atan", "atan2", "atanh", "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "betainc", "bincount",
-    "ceil", "conj", "cos", "cosh", "cumprod", "cumsum", "cumulative_logsumexp", "digamma", "divide",
-    "divide_no_nan", "equal", "erf", "erfc", "exp", "expm1", "floor", "floordiv", "floormod", "greater",
-    "greater_equal", "igamma", "igammac", "imag", "invert_permutation", "is_finite", "is_inf", "is_nan",
-    "lbeta", "less", "less_equal", "lgamma", "log", "log1p", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "matmul", "maximum", "minimum", "mod", "multiply", "multiply_no_nan", "negative",
-    "nextafter", "not_equal", "polygamma", "polyval", "pow", "real", "reciprocal", "reduce_all",
-    "reduce_any", "reduce_euclidean_norm", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min",
-    "reduce_prod", "reduce_sum", "rint", "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt",
-    "square", "squared_difference", "subtract", "tan", "tanh", "truediv", "xdivy", "xlogy", "zeta",
+    "ceil", "confusion_matrix", "conj", "cos", "cosh", "count_nonzero", "cumprod", "cumsum",
+    "cumulative_logsumexp", "digamma", "divide", "divide_no_nan", "equal", "erf", "erfc", "exp", "expm1",
+    "floor", "floordiv", "floormod", "greater", "greater_equal", "igamma", "igammac", "imag", "in_top_k",
+    "invert_permutation", "is_finite", "is_inf", "is_nan", "is_non_decreasing", "is_strictly_increasing",
+    "l2_normalize", "lbeta", "less", "less_equal", "lgamma", "log", "log1p", "log_sigmoid", "log_softmax",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "matmul", "maximum", "minimum", "mod",
+    "multiply", "multiply_no_nan", "negative", "nextafter", "not_equal", "polygamma", "polyval", "pow",
+    "real", "reciprocal", "reciprocal_no_nan", "reduce_all", "reduce_any", "reduce_euclidean_norm",
+    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_std",
+    "reduce_sum", "reduce_variance", "rint", "round", "rsqrt", "scalar_mul", "segment_max",
+    "segment_mean", "segment_min", "segment_prod", "segment_sum", "sigmoid", "sign", "sin", "sinh",
+    "softmax", "softplus", "softsign", "sqrt", "square", "squared_difference", "subtract", "tan", "tanh",
+    "top_k", "truediv", "unsorted_segment_max", "unsorted_segment_mean", "unsorted_segment_min",
+    "unsorted_segment_prod", "unsorted_segment_sqrt_n", "unsorted_segment_sum", "xdivy", "xlogy",
+    "zero_fraction", "zeta",
 ]  # fmt: skip

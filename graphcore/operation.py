@@ -574,7 +574,8 @@ class Tensor(TensorOperators):
     __nonzero__ = __bool__
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        raise InvalidTypeError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array.")
+        # As TensorFlow's: code that probes for arrays expects NotImplementedError.
+        raise NotImplementedError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array.")
 
     def __hash__(self) -> int:
         return id(self)

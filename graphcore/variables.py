@@ -180,8 +180,8 @@ def assign(
     name: str | None = None,
 ) -> Any:
     """`tf.assign`: sets a variable."""
-    if isinstance(ref, ResourceVariable):
-        return ref.assign(value, name=name)
+    if isinstance(ref, ResourceVariable) or (isinstance(ref, Tensor) and not ref.dtype._is_ref_dtype):
+        return ref.assign(value, name=name)  # a resource variable, or a slice of a variable
     options = {"validate_shape": validate_shape, "use_locking": use_locking}
     return raw_ops.Assign(
         ref, value, name=name, **{key: item for key, item in options.items() if item is not None}

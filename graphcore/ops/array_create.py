@@ -29,7 +29,7 @@ from ..dtypes import (
 )
 from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..op import op, raw_ops
-from ..shapes import Shape, merge
+from ..shapes import Shape, format_shape, merge
 from ..tensor_lists import TensorList
 from ..tensor_shape import TensorShape
 from . import rules
@@ -233,7 +233,7 @@ def _(node: Any) -> Shape:
 
 
 @op("EnsureShape", "input: T -> output: T", "shape: shape", T=ANY)
-def ensure_shape(input: Any, *, shape: Shape) -> Any:
+def ensure_shape(input: Any, *, shape: Shape, node: Any) -> Any:
     """The input, once its shape is known to be an instance of `shape`."""
     fits = shape is None or (
         len(shape) == input.ndim
@@ -246,7 +246,8 @@ def ensure_shape(input: Any, *, shape: Shape) -> Any:
             else "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
         )
         raise InvalidArgumentError(
-            f"Shape of tensor {list(input.shape)} is not compatible with expected shape {wanted}."
+            f"Shape of tensor {node.inputs[0].op.name} {format_shape(input.shape)} is not compatible with "
+            f"expected shape {wanted}."
         )
     return input
 

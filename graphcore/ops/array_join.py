@@ -679,7 +679,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
     """`tf.stack`: tensors of one shape stacked along a new axis; a constant where all of them are."""
     if axis == 0:
         try:
-            return convert_to_tensor(list(values), name=name)
+            return convert_to_tensor(values if hasattr(values, "dtype") else list(values), name=name)
         except (TypeError, ValueError):
             pass  # what does not convert as a whole may still be packed
     return pack(list(values), axis=axis, name=name)

@@ -207,6 +207,11 @@ def expand_dims_op(input: Any, dim: Any) -> Any:
 @expand_dims_op.shape
 def _(node: Any) -> Shape:
     source, axis = node.shape(0), node.value(1)
+    if axis is not None and np.size(axis) != 1:
+        raise InvalidValueError(
+            f"Dimension of expand_dims must be a scalar or a vector of one element, not of shape "
+            f"{np.shape(axis)}"
+        )
     if source is None:
         return None
     if axis is None:

@@ -410,9 +410,16 @@ def index_tensor(tensor: Any, spec: Any, var: Any = None) -> Any:
     begin, end, strides, masks = parse_index(spec)
     with name_scope(None, "strided_slice", [tensor, *begin, *end, *strides]) as scope:
         result = strided_slice_op(tensor, *_stacked(begin, end, strides), name=scope, **masks)
-        if var is not None:
+        if var is None:
+            result.assign = _not_assignable
+        else:
             _make_assignable(result, var, scope)
         return result
+
+
+def _not_assignable(value: Any, name: str | None = None) -> Any:
+    """Refuses: a slice of what is no variable."""
+    raise InvalidValueError("Sliced assignment is only supported for variables")
 
 
 def _stacked(*bounds: list[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ from ..convert import convert_to_tensor
 from ..dtypes import FLOATING, INDEX, NUMBER, REAL, float16, float32, float64, int32, int64
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import GraphOp, op, raw_ops
-from ..shapes import Shape, format_shape, reduce, with_rank, with_rank_at_least
+from ..shapes import Shape, format_shape, reduce, with_rank, with_rank_at_least, with_rank_at_most
 from . import rules
 
 _ARGS = "input: {0}, reduction_indices: Tidx -> output: {0}"
@@ -39,6 +39,7 @@ def axes_of(reduction_indices: Any, rank: int) -> tuple[int, ...]:
 
 
 def _reduce_shape(node: Any) -> Shape:
+    with_rank_at_most(node.shape(1), 1)
     value = node.value(1)
     axes = None if value is None else np.reshape(value, -1).tolist()
     if axes is not None and not axes:
