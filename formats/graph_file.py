@@ -96,7 +96,7 @@ def read_graph(path: files.Path) -> GraphFile:
         InvalidValueError, UnimplementedError: Something else than a graph; says what.
     """
     name = _graph_path(files.location(path))
-    data = files.read_bytes(name)
+    data = files.read_found(name)
     return decode_graph(data, name)
 
 

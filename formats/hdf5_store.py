@@ -101,7 +101,8 @@ class Hdf5Store(Store):
         self.damaged = {}
         self._tolerant = tolerant
         self.meta_graph: bytes | None = None
-        files.file_size(path)  # ours, not h5py's, error if it is not there
+        if not files.is_remote(path):  # ours, not h5py's, error if it is not there or a pipe
+            files.check_regular(path)
         with _h5_errors(path):
             # HDF5 opens a local file itself; of a remote one it reads what it needs through our reader.
             self._file = h5py.File(files.open_binary(path) if files.is_remote(path) else path, "r")

@@ -19,8 +19,8 @@ from .errors import (
     MissingFileError,
     NotFoundError,
     OpError,
-    PermissionDeniedError,
     UnimplementedError,
+    is_unreadable,
 )
 from .leftovers import leftovers, unfinished
 from .verify_causes import causes_of
@@ -41,7 +41,7 @@ class Damage:
 
     Attributes:
         name: The tensor (of a part: with its ranges), the node, or "" for the file as a whole.
-        kind: `checksum`, `length`, `missing`, `structure`; `unreadable` where the system refuses the file.
+        kind: `checksum`, `length`, `missing`, `structure`; `unreadable` where the file is not given.
         path: The file.
         why: A sentence.
         offset: Where in the file, in bytes, or None.
@@ -104,7 +104,11 @@ def verify(path: files.Path) -> list[Verification]:
         MissingFileError: Nothing is there.
         UnimplementedError: A file of a kind that is not read.
     """
-    name = files.location(path)
+    with files.unmapped():
+        return _verify(files.location(path))
+
+
+def _verify(name: str) -> list[Verification]:
     folder, base = os.path.split(name)
     if base in _SAVED_MODELS and files.is_file(name):
         return _verify_directory(folder or ".")
@@ -120,11 +124,15 @@ def verify(path: files.Path) -> list[Verification]:
         return [verify_incomplete.verify_v1(name, there, missing)]
     try:
         resolved = checkpoint_state.resolve_prefix(name)
-    except MissingFileError:
+    except OpError as error:
+        if not isinstance(error, MissingFileError) and not is_unreadable(error):
+            raise
         prefix = verify_incomplete.prefix_of(name)
         rest = verify_incomplete.pieces(prefix)
         if rest is not None:
             return [rest, *verify_incomplete.graph_beside(prefix)]
+        if is_unreadable(error):
+            raise
         if not files.is_file(name) or checkpoint_state.is_state_file(name):
             raise
         return [_verify_file(name)]
@@ -200,8 +208,9 @@ def _verify_directory(name: str) -> list[Verification]:
             found.append(
                 Verification(os.path.join(name, base), "checkpoint", damaged=[damage_of("", error, index)])
             )
-    for prefix in checkpoint_state.v1_checkpoints(name):
-        found += _verify_resolved(checkpoint_state.resolve_prefix(prefix))
+    for cut in (False, True):
+        for prefix in checkpoint_state.v1_checkpoints(name, cut):
+            found += _verify_resolved(checkpoint_state.resolve_prefix(prefix))
     for rest in verify_incomplete.pieces_in(name, [one.path for one in found]):
         found += [rest, *verify_incomplete.graph_beside(verify_incomplete.prefix_of(rest.path))]
     if not found:
@@ -213,8 +222,24 @@ def _verify_directory(name: str) -> list[Verification]:
                 raise
             return [_verify_store(name, format)]
     _check_state(name, found)
+    told = {damage.path for one in found for damage in one.damaged}
+    found[-1].notes += [why for path, why in _unreadable_in(name).items() if path not in told]
     left = [path for path in leftovers(name) if not any(path in " ".join(one.notes) for one in found)]
     found[-1].notes += map(unfinished, left)
+    return found
+
+
+def _unreadable_in(directory: str) -> dict[str, str]:
+    """The files in a directory that cannot be read, and sentences that say why."""
+    found = {}
+    for name in files.list_directory(directory):
+        path = os.path.join(directory, name)
+        try:
+            if files.is_file(path) and not files.is_remote(path):
+                files.read_head(path, 1)
+        except OpError as error:
+            if is_unreadable(error):
+                found[path] = f"What is in {path} is not known. {error}"
     return found
 
 
@@ -242,12 +267,13 @@ def _verify_resolved(resolved: checkpoint_state.ResolvedCheckpoint) -> list[Veri
     """A checkpoint, and the graph beside it."""
     from .verify_bundle import verify_bundle
     from .verify_graph import verify_graph
-    from .verify_incomplete import verify_v1
+    from .verify_v1 import verify_v1
 
     if resolved.version == 2:
         found = [verify_bundle(resolved.prefix)]
     else:
-        found = [verify_v1(resolved.prefix, checkpoint_state.v1_files(resolved.prefix))]
+        paths = checkpoint_state.v1_files(resolved.prefix) or [resolved.index]
+        found = [verify_v1(resolved.prefix, paths)]
     if resolved.meta is not None:
         found.append(verify_graph(resolved.meta))
     return found
@@ -283,8 +309,12 @@ def check_entries(found: Verification, open_it: Any, open_damaged: Any = None) -
     lost: Mapping[str, OpError] = {}
     try:
         store: Mapping[str, Entry] = open_it()
-    except (DataLossError, InvalidValueError) as error:
+    except OpError as error:
+        if not isinstance(error, (DataLossError, InvalidValueError)) and not is_unreadable(error):
+            raise
         found.damaged.append(damage_of("", error, found.path))
+        if is_unreadable(error):
+            return
         opened = _open_damaged(found.path, open_damaged)
         if opened is None:
             if files.is_file(found.path):
@@ -307,7 +337,11 @@ def check_entries(found: Verification, open_it: Any, open_damaged: Any = None) -
             entry.read()
         except UnimplementedError as error:
             found.unread[name] = str(error)
-        except (DataLossError, NotFoundError, InvalidValueError) as error:
+        except OpError as error:
+            if not isinstance(error, (DataLossError, NotFoundError, InvalidValueError)) and not (
+                is_unreadable(error)
+            ):
+                raise
             found.damaged.append(damage_of(name, error, found.path))
         else:
             found.intact.append(name)
@@ -315,6 +349,13 @@ def check_entries(found: Verification, open_it: Any, open_damaged: Any = None) -
     found.notes += [f"'{name}' is no tensor: {why}" for name, why in getattr(store, "skipped", {}).items()]
     if found.damaged and files.is_file(found.path):
         found.causes += causes_of(found.path)
+
+
+def note_parts(name: str, intact: list[str], found: Verification) -> None:
+    """Notes which parts of a damaged tensor are intact."""
+    if intact:
+        these = "this part is" if len(intact) == 1 else "these parts are"
+        found.notes.append(f"Of '{name}' {these} intact: {', '.join(intact)}.")
 
 
 def _open_damaged(path: str, open_it: Any) -> Store | None:
@@ -332,8 +373,10 @@ def damage_of(name: str, error: OpError, path: str, more: str = "") -> Damage:
     """What an error says about a tensor (or "" for a file), as a finding; `more` is added to its text."""
     facts = error.fields
     kind = "checksum" if "stored" in facts else "structure"
-    if isinstance(error, PermissionDeniedError):
+    if is_unreadable(error):
         kind = "unreadable"
+    elif isinstance(error, MissingFileError):  # it was there a moment ago
+        kind = "missing"
     return Damage(
         name,
         kind,

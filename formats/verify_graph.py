@@ -12,9 +12,10 @@ from .errors import (
     InvalidArgumentError,
     InvalidTypeError,
     InvalidValueError,
-    PermissionDeniedError,
+    OpError,
     ResourceExhaustedError,
     UnimplementedError,
+    is_unreadable,
 )
 from .graph_facts import output_rows
 from .graph_file import GraphFile, decode_graph, nodes_before_break, read_graph
@@ -33,10 +34,12 @@ def verify_graph(path: str) -> Verification:
     found = Verification(path, "graph")
     try:
         graph = read_graph(path)
-    except PermissionDeniedError as error:
-        found.damaged.append(damage_of("", error, path))
-        return found
-    except (DataLossError, InvalidValueError) as error:
+    except OpError as error:
+        if is_unreadable(error):
+            found.damaged.append(damage_of("", error, path))
+            return found
+        if not isinstance(error, (DataLossError, InvalidValueError)):
+            raise
         where = error.fields.get("path") or path
         found.damaged.append(Damage("", "structure", where, str(error), error.fields.get("offset")))
         if files.is_file(where) and isinstance(error, DataLossError) and "as text" not in str(error):
