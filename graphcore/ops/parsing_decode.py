@@ -16,6 +16,7 @@ import numpy as np
 from ...formats import protos
 from ..dtypes import as_dtype, float16, float32, float64, int8, int16, int32, int64, uint8, uint16
 from ..errors import DataLossError, InvalidArgumentError, InvalidValueError
+from ..kernels import protobuf_wire as wire
 from ..op import op
 from ..shapes import Shape, format_shape, with_rank
 from . import rules
@@ -114,33 +115,19 @@ def _example_of_json(data: bytes) -> bytes:
     for key in tree["features"].get("feature") or {}:
         feature = example.features.feature[key]
         kind = feature.WhichOneof("kind")
-        value = b"" if kind is None else _delimited(_KINDS.index(kind) + 1, _list_of(feature, kind))
-        entries.append(_delimited(1, _delimited(1, key.encode()) + _delimited(2, value)))
-    return _delimited(1, b"".join(entries))
+        value = b"" if kind is None else wire.delimited(_KINDS.index(kind) + 1, _list_of(feature, kind))
+        entries.append(wire.delimited(1, wire.delimited(1, key.encode()) + wire.delimited(2, value)))
+    return wire.delimited(1, b"".join(entries))
 
 
 def _list_of(feature: Any, kind: str) -> bytes:
     """The values of a feature as protobuf writes them unpacked."""
     values = getattr(feature, kind).value
     if kind == "bytes_list":
-        return b"".join(_delimited(1, value) for value in values)
+        return b"".join(wire.delimited(1, value) for value in values)
     if kind == "float_list":
         return b"".join(b"\x0d" + struct.pack("<f", value) for value in values)
-    return b"".join(b"\x08" + _varint(value & 2**64 - 1) for value in values)
-
-
-def _delimited(number: int, data: bytes) -> bytes:
-    """A field of bytes."""
-    return bytes([number << 3 | 2]) + _varint(len(data)) + data
-
-
-def _varint(value: int) -> bytes:
-    digits = bytearray()
-    while value > 127:
-        digits.append(value & 127 | 128)
-        value >>= 7
-    digits.append(value)
-    return bytes(digits)
+    return b"".join(b"\x08" + wire.varint(value & 2**64 - 1) for value in values)
 
 
 # TensorFlow's Python functions

@@ -7,8 +7,10 @@ import zlib
 import numpy as np
 import pytest
 from op_cases.parsing import FIRST, SECOND, A, B, example, sequence
+from op_cases.proto import SOURCE
 
 from sgtool import graphcore as tf
+from sgtool.formats.files import FilePolicy
 
 
 def run(*fetches, feed=None):
@@ -80,7 +82,7 @@ def batch(context=None, lists=None, data=A, **options):
         (
             single,
             {"context": {"a": tf.FixedLenFeature([3], tf.int64)}},
-            "Name: , Key: a, Index: 0.  Number of int64 values != expected.  values size: 2 but output shape: [3]",
+            "Key: a, Index: 0.  Number of int64 values != expected.  values size: 2 but output shape: [3]",
         ),
         (
             single,
@@ -327,3 +329,82 @@ def test_tensorflow_parses_what_we_build():
 def test_an_empty_record_is_no_error():
     _, lists = single(lists={"g": tf.FixedLenSequenceFeature([2], tf.float32, True)}, data=sequence())
     assert run(lists["g"])[0].shape == (0, 2)
+
+
+def decoded(source=SOURCE, message="rows.All", names=("int32",), types=(tf.int32,), data=b"", **options):
+    return tf.io.decode_proto(data, message, names, types, source, **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"message": "rows.Nope"}, "No descriptor found for message type rows.Nope"),
+        ({"source": "local://"}, "No descriptor found for message type rows.All"),
+        ({"source": b"bytes://\xff"}, "Source does not represent serialized file descriptor set proto."),
+        ({"source": "no/such/file"}, "Source does not represent serialized file descriptor set proto"),
+        (
+            {"names": ["int32", "q", "r"], "types": [tf.int32] * 3},
+            "Unknown field: q, r in message type rows.All",
+        ),
+        ({"types": [tf.float32]}, "Unexpected output type for rows.All.int32: int32 to float32"),
+        ({"types": []}, "field_names and output_types attributes must have the same length"),
+        ({"message_format": "json"}, "format must be one of binary or text"),
+        ({"data": np.zeros(0, object)}, "Bufs argument must contain at least one value"),
+    ],
+)
+def test_messages_that_cannot_be_decoded(arguments, sentence):
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        run(decoded(**arguments).sizes)
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "options"),
+    [
+        (b"\x28", {}),
+        (b"\x0a\x05a", {}),
+        (b"\x0c", {}),
+        (b"\x0f", {}),
+        (b"\xca\x0c\x03abc", {"names": ["packed_double"], "types": [tf.float64]}),
+        (b"\xff" * 11, {}),
+        (b"\x28", {"sanitize": True}),
+        (b"int32: q", {"message_format": "text"}),
+    ],
+)
+def test_messages_that_are_damaged(data, options):
+    with pytest.raises(tf.errors.DataLossError):
+        run(decoded(data=data, **options).sizes)
+
+
+def test_descriptors_of_a_file(tmp_path):
+    path = tmp_path / "set.pb"
+    path.write_bytes(SOURCE.removeprefix(b"bytes://"))
+    data = tf.io.encode_proto([[1]], [[[5]]], ["int32"], "rows.All", str(path))
+    assert run(data, decoded(str(path), data=data).values[0])[1].tolist() == [[5]]
+    sizes = decoded(str(path)).sizes
+    path.write_bytes(b"\xff")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="invalid FileDescriptorSet"):
+        run(sizes)
+    with (
+        tf.Session(file_policy=FilePolicy(allow_read="nothing")) as session,
+        pytest.raises(tf.errors.PermissionDeniedError, match="set.pb"),
+    ):
+        session.run(sizes)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "values", "sentence"),
+    [
+        ([[1]], [[[0.5]]], "Incompatible type for field int32.  Saw dtype: float32 but field type is: int32"),
+        ([[1, 1]], [[[1]]], "sizes should be batch_size"),
+        (
+            [[2]],
+            [[[1]]],
+            "Size to write must not be larger than value tensor; but saw: 2 > 1 at message 0 field 0",
+        ),
+    ],
+)
+def test_values_that_cannot_be_encoded(sizes, values, sentence):
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        run(tf.io.encode_proto(sizes, values, ["int32"], "rows.All", SOURCE))
+    assert sentence in str(caught.value)
