@@ -387,7 +387,7 @@ def test_descriptors_of_a_file(tmp_path):
         run(sizes)
     with (
         tf.Session(file_policy=FilePolicy(allow_read="nothing")) as session,
-        pytest.raises(tf.errors.PermissionDeniedError, match="set.pb"),
+        pytest.raises(tf.errors.PermissionDeniedError, match=r"set\.pb"),
     ):
         session.run(sizes)
 
