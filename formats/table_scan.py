@@ -93,7 +93,8 @@ def _plain_block(window: _Window, at: int, found: Scan) -> tuple[list[bytes], in
 
     Then `found.torn` is what is there. Entries whose keys are not in order (a damaged length) end nowhere.
     """
-    start, key, keys = at, b"", []
+    start, key = at, b""
+    keys: list[bytes] = []
     torn: dict[bytes, bytes] = {}
     count = 0
     while True:

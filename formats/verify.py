@@ -121,7 +121,9 @@ def _verify(name: str) -> list[Verification]:
         return [left_over]
     there, missing = verify_incomplete.v1_shards(name)
     if there and missing:  # before a file of several is taken for a checkpoint of its own
-        return [verify_incomplete.verify_v1(name, there, missing)]
+        from .verify_v1 import verify_v1
+
+        return [verify_v1(name, there, missing)]
     try:
         resolved = checkpoint_state.resolve_prefix(name)
     except OpError as error:
