@@ -278,4 +278,10 @@ PENDING.update(
 PENDING.update(
     dict.fromkeys(["RaggedTensorToVariant", "RaggedTensorFromVariant"], "needs a variant: tests of parsing")
 )
+PENDING.update(
+    dict.fromkeys(
+        ["GenerateVocabRemapping", "LoadAndRemapMatrix", "Skipgram", "NegTrain"],
+        "reads files: tests of words",
+    )
+)
 PENDING["DisableCopyOnRead"] = "by a handle: tests of variables"
