@@ -118,7 +118,16 @@ def resolve_prefix(path: files.Path, latest_filename: str = STATE_NAME) -> Resol
         literal = search.at(name) if name.endswith("/") and files.is_file(f"{name}.index") else None
         found = literal or _in_directory(name, latest_filename, search)
     else:
-        found = search.at(name) or _from_file_name(name, search)
+        refused: OpError | None = None
+        try:
+            found = search.at(name)
+        except OpError as error:  # what it belongs to can be known by its name
+            if not is_unreadable(error):
+                raise
+            found, refused = None, error
+        found = found or _from_file_name(name, search)
+        if found is None and refused is not None:
+            raise refused
         if found is None and files.is_file(name) and is_state_file(name):
             found = _from_state(os.path.dirname(name), os.path.basename(name), search)
     if found is None:
@@ -135,8 +144,9 @@ def read_state(directory: files.Path, latest_filename: str = STATE_NAME) -> Chec
     path = os.path.join(directory, latest_filename)
     if not files.is_file(path):
         return None
+    data = files.read_found(path)
     try:
-        text = files.read_found(path).decode("utf-8-sig")  # editors of Windows write a byte-order mark
+        text = data.decode("utf-8-sig")  # editors of Windows write a byte-order mark
         message = protos.parse_text(protos.CheckpointState, text, path)
     except (UnicodeDecodeError, InvalidValueError) as error:
         raise DataLossError(f"{path} is not a checkpoint state file: {error}", path=path) from error

@@ -31,6 +31,7 @@ from .errors import (
     InvalidValueError,
     OpError,
     bullets,
+    is_unreadable,
 )
 from .registry import Format
 from .store import Store
@@ -161,8 +162,8 @@ class Hdf5Store(Store):
         try:
             with _h5_errors(self.path, path):
                 yield
-        except DataLossError as error:
-            if not self._tolerant:
+        except OpError as error:
+            if not self._tolerant or not (isinstance(error, DataLossError) or is_unreadable(error)):
                 raise
             name = path.strip("/").removesuffix(":0")
             if name:
@@ -363,6 +364,8 @@ def _h5_errors(path: str, name: str = "") -> Iterator[None]:
     except OpError:
         raise
     except (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
+        with files.os_errors(path, "read"):
+            files.raise_os_error_in(error, files.NOT_DAMAGE)
         where = f"'{name}' in {path}" if name else path
         raise DataLossError(f"{where} is damaged or not HDF5: {error}", path=path, name=name) from error
 

@@ -102,8 +102,7 @@ def _plain_block(window: _Window, at: int, found: Scan) -> tuple[list[bytes], in
             size = _end_of_restarts(window, at, count)
             if size is not None and (count or size == 8):
                 return keys, at + size - start
-            if count:
-                break
+            break  # no entry: one without a key comes first, and has a value
         header = window.bytes(at, 30)
         shared, place = _varint(header, 0)
         rest, place = _varint(header, place)

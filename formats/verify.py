@@ -251,7 +251,7 @@ def _check_state(directory: str, found: list[Verification]) -> None:
     try:
         state = checkpoint_state.read_state(directory)
     except OpError as error:
-        found.append(Verification(path, "state file", damaged=[Damage("", "structure", path, str(error))]))
+        found.append(Verification(path, "state file", damaged=[damage_of("", error, path)]))
         return
     if state is None:
         return
@@ -315,11 +315,9 @@ def check_entries(found: Verification, open_it: Any, open_damaged: Any = None) -
         if not isinstance(error, (DataLossError, InvalidValueError)) and not is_unreadable(error):
             raise
         found.damaged.append(damage_of("", error, found.path))
-        if is_unreadable(error):
-            return
         opened = _open_damaged(found.path, open_damaged)
         if opened is None:
-            if files.is_file(found.path):
+            if files.is_file(found.path) and not is_unreadable(error):
                 found.causes += causes_of(found.path)
             return
         store, lost = opened, opened.damaged

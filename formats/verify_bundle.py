@@ -170,7 +170,8 @@ def _check_tensors(store: Bundle, sizes: dict[str, int | None], found: Verificat
                     unread = True
                 except OpError as error:
                     problem = _damage(label, error, path, offset, size)
-            places.append(Place(label, path, offset, size, crc, problem is None))
+            wrong = problem is not None and problem.kind != "unreadable"
+            places.append(Place(label, path, offset, size, crc, not wrong))
             if problem is not None:
                 found.damaged.append(problem)
             elif not unread:
@@ -193,7 +194,8 @@ def _damage(label: str, error: OpError, path: str, offset: int, size: int) -> Da
     if "file_size" in facts:
         there = max(0, min(size, facts["file_size"] - offset))
         return Damage(label, "length", path, str(error), offset, size, size, there)
-    return Damage(label, "structure", path, str(error), offset, size)
+    kind = "unreadable" if is_unreadable(error) else "structure"
+    return Damage(label, kind, path, str(error), offset, size)
 
 
 def _only_zeros(path: str, offset: int, size: int) -> bool:

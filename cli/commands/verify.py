@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...formats.errors import DataLossError, PermissionDeniedError
+from ...formats.errors import DataLossError, UnavailableError, bullets
 from .. import locate, options, render
 
 if TYPE_CHECKING:
@@ -87,13 +87,12 @@ def command(path: str | None, salvage: str | None, as_json: bool) -> None:
 
 
 def _refuse_unreadable(where: str, checked: list[Verification]) -> None:
-    """Raises PermissionDeniedError if nothing is known to be damaged, but files could not be read."""
+    """Raises UnavailableError if nothing is known to be damaged, but files could not be read."""
     every = [damage for one in checked for damage in one.damaged]
     paths = list(dict.fromkeys(damage.path for damage in every))
     if all(damage.kind == "unreadable" for damage in every):
-        raise PermissionDeniedError(
-            f"{where} cannot be checked, permission denied: {', '.join(paths)}.", path=where, unreadable=paths
-        )
+        whys = list(dict.fromkeys(damage.why for damage in every))
+        raise UnavailableError(f"{where} cannot be checked:{bullets(whys)}", path=where, unreadable=paths)
 
 
 def _as_dict(one: Verification) -> dict[str, Any]:
