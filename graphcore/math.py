@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import not_yet
+from .confusion import confusion_matrix
 from .ops.array_shape import invert_permutation
 from .ops.histogram import bincount
 from .ops.linalg import matmul
@@ -119,13 +120,14 @@ if not TYPE_CHECKING:
 __all__ = [
     "abs", "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "argmax", "argmin", "asin", "asinh",
     "atan", "atan2", "atanh", "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "betainc", "bincount",
-    "ceil", "conj", "cos", "cosh", "cumprod", "cumsum", "cumulative_logsumexp", "digamma", "divide",
-    "divide_no_nan", "equal", "erf", "erfc", "exp", "expm1", "floor", "floordiv", "floormod", "greater",
-    "greater_equal", "igamma", "igammac", "imag", "invert_permutation", "is_finite", "is_inf", "is_nan",
-    "lbeta", "less", "less_equal", "lgamma", "log", "log1p", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "matmul", "maximum", "minimum", "mod", "multiply", "multiply_no_nan", "negative",
-    "nextafter", "not_equal", "polygamma", "polyval", "pow", "real", "reciprocal", "reduce_all",
-    "reduce_any", "reduce_euclidean_norm", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min",
-    "reduce_prod", "reduce_sum", "rint", "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt",
-    "square", "squared_difference", "subtract", "tan", "tanh", "truediv", "xdivy", "xlogy", "zeta",
+    "ceil", "confusion_matrix", "conj", "cos", "cosh", "cumprod", "cumsum", "cumulative_logsumexp",
+    "digamma", "divide", "divide_no_nan", "equal", "erf", "erfc", "exp", "expm1", "floor", "floordiv",
+    "floormod", "greater", "greater_equal", "igamma", "igammac", "imag", "invert_permutation",
+    "is_finite", "is_inf", "is_nan", "lbeta", "less", "less_equal", "lgamma", "log", "log1p",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "matmul", "maximum", "minimum", "mod",
+    "multiply", "multiply_no_nan", "negative", "nextafter", "not_equal", "polygamma", "polyval", "pow",
+    "real", "reciprocal", "reduce_all", "reduce_any", "reduce_euclidean_norm", "reduce_logsumexp",
+    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "rint", "round", "rsqrt",
+    "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "squared_difference", "subtract", "tan", "tanh",
+    "truediv", "xdivy", "xlogy", "zeta",
 ]  # fmt: skip
