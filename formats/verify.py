@@ -27,6 +27,7 @@ from .verify_causes import causes_of
 
 if TYPE_CHECKING:
     from .entry import Entry
+    from .graph_file import GraphFile
     from .registry import Format
     from .store import Store
 
@@ -75,6 +76,7 @@ class Verification:
         nbytes: Bytes of the intact tensors.
         store: The tensors that can be opened, for `salvage`; None for a graph.
         meta_graph: The serialized MetaGraphDef of an intact graph, or None.
+        graph: The graph, of a damaged one what is whole, for `salvage_graph`; None for tensors.
     """
 
     path: str
@@ -87,6 +89,7 @@ class Verification:
     nbytes: int = 0
     store: Mapping[str, Entry] | None = None
     meta_graph: bytes | None = None
+    graph: GraphFile | None = None
 
     @property
     def whole(self) -> bool:
@@ -175,6 +178,54 @@ def salvage(checked: Iterable[Verification], output: files.Path) -> tuple[Format
     left_out = [name for name in store if name not in kept]
     left_out += [one.name for one in source.damaged if one.name and one.name not in left_out]
     return format, list(source.intact), left_out
+
+
+GRAPH_SUFFIXES = (".meta", ".pb", ".pbtxt")
+"""Of what `salvage_graph` writes."""
+
+
+def salvage_graph(checked: Iterable[Verification], output: files.Path) -> tuple[str, list[str], list[str]]:
+    """Writes the nodes that are whole of the graph that `verify` found, with what else of its file is whole.
+
+    Nodes whose inputs are lost are written, too: to run what needs them says which they lack.
+
+    Args:
+        checked: What `verify` gave; one of it is a graph.
+        output: A `.pb` or `.meta` file, or `.pbtxt` for text; without one of these suffixes that of the kind
+            of graph is put behind it.
+
+    Returns:
+        The path written, the names of the nodes written, and of those the ones whose inputs are lost.
+
+    Raises:
+        InvalidValueError: No graph or several, or a suffix of another kind of file.
+        AlreadyExistsError: The path exists.
+        OpError: It cannot be written.
+    """
+    from . import graph_file
+    from .graph_salvage import Salvaged
+
+    graphs = [one for one in checked if one.graph is not None]
+    if len(graphs) != 1:
+        which = "; name one of them: " + ", ".join(one.path for one in graphs) if graphs else ""
+        raise InvalidValueError(
+            f"There are {len(graphs)} graphs to salvage, not one{which}.", found=len(graphs)
+        )
+    graph = graphs[0].graph
+    assert graph is not None
+    target = os.fspath(output)
+    if any(target.endswith(one.suffixes) for one in registry.formats() if one.kind == "store"):
+        raise InvalidValueError(
+            f"{target} cannot hold a graph, which is what there is of {graphs[0].path}; use "
+            f"{', '.join(GRAPH_SUFFIXES)}.",
+            path=target,
+        )
+    if not target.endswith(GRAPH_SUFFIXES):
+        target += ".meta" if graph.kind == graph_file.META_GRAPH else ".pb"
+    check_new(target)
+    part = Salvaged(graph, 0)
+    graph_file.write_graph(target, graph.message)
+    return target, [node.name for node in part.nodes], part.dangling()
 
 
 def check_new(output: files.Path) -> None:
