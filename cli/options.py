@@ -148,6 +148,12 @@ def store_output(context: click.Context, parameter: click.Parameter, value: str 
     )
 
 
+def salvage_output(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """As `store_output`, of an option that names what a graph can be written to, too."""
+    use = "a checkpoint prefix (rescued), .h5, .npz, .safetensors; of a graph .pb, .pbtxt, .meta"
+    return _checked_output(value, _NOT_WRITTEN - {".meta", ".pb", ".pbtxt"}, use)
+
+
 def prefix_output(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """As `store_output`, of an option that is always the prefix of a checkpoint."""
     use = "a checkpoint prefix (out/model); `sgtool save` makes other files of it"

@@ -61,7 +61,7 @@ def open_bundle(prefix: files.Path) -> Bundle:
             f"({path} does not exist). Pass the checkpoint's prefix.",
             path=path,
         )
-    data = files.read_bytes(path)
+    data = files.read_found(path)
     foreign = sniff.describe(data[: sniff.HEAD], data[-sniff.HEAD :])
     if foreign is not None and not data.endswith(sniff.TABLE_MAGIC):
         text = f"{path}: not an sstable (bad magic number): it is {foreign}."

@@ -11,11 +11,20 @@ import ntpath
 import os
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from . import files, protos, sniff
-from .errors import DataLossError, InvalidValueError, MissingFileError, OpError, nearest, suggestion
+from .errors import (
+    DataLossError,
+    InvalidValueError,
+    MissingFileError,
+    OpError,
+    is_unreadable,
+    nearest,
+    suggestion,
+)
 from .leftovers import is_leftover
 
 STATE_NAME = "checkpoint"
@@ -109,7 +118,16 @@ def resolve_prefix(path: files.Path, latest_filename: str = STATE_NAME) -> Resol
         literal = search.at(name) if name.endswith("/") and files.is_file(f"{name}.index") else None
         found = literal or _in_directory(name, latest_filename, search)
     else:
-        found = search.at(name) or _from_file_name(name, search)
+        refused: OpError | None = None
+        try:
+            found = search.at(name)
+        except OpError as error:  # what it belongs to can be known by its name
+            if not is_unreadable(error):
+                raise
+            found, refused = None, error
+        found = found or _from_file_name(name, search)
+        if found is None and refused is not None:
+            raise refused
         if found is None and files.is_file(name) and is_state_file(name):
             found = _from_state(os.path.dirname(name), os.path.basename(name), search)
     if found is None:
@@ -126,8 +144,9 @@ def read_state(directory: files.Path, latest_filename: str = STATE_NAME) -> Chec
     path = os.path.join(directory, latest_filename)
     if not files.is_file(path):
         return None
+    data = files.read_found(path)
     try:
-        text = files.read_bytes(path).decode("utf-8-sig")  # editors of Windows write a byte-order mark
+        text = data.decode("utf-8-sig")  # editors of Windows write a byte-order mark
         message = protos.parse_text(protos.CheckpointState, text, path)
     except (UnicodeDecodeError, InvalidValueError) as error:
         raise DataLossError(f"{path} is not a checkpoint state file: {error}", path=path) from error
@@ -247,11 +266,13 @@ def _in_directory(name: str, latest_filename: str, search: _Search) -> ResolvedC
 
 
 def _incomplete(directory: str) -> ResolvedCheckpoint | None:
-    """The newest checkpoint that lacks data files: whoever reads it says which, which is more than "none"."""
+    """The newest checkpoint that is not whole: whoever reads it says what it lacks: more than "none"."""
     found = [one for one in _prefixes(directory, complete=False) if is_table(f"{one}.index")]
-    if not found:
-        return None
-    return _Search().at(found[-1], f"the newest checkpoint in {directory}, of which data files are missing")
+    if found:
+        how = f"the newest checkpoint in {directory}, of which data files are missing"
+        return _Search().at(found[-1], how)
+    cut = v1_checkpoints(directory, cut=True)
+    return _Search().at(cut[-1], f"the newest checkpoint in {directory}, which is cut off") if cut else None
 
 
 def _newest(directory: str, how: str, stands_in: bool = False) -> ResolvedCheckpoint | None:
@@ -259,8 +280,15 @@ def _newest(directory: str, how: str, stands_in: bool = False) -> ResolvedCheckp
     return _Search().at(candidates[-1], how, stands_in) if candidates else None
 
 
-def v1_checkpoints(directory: str) -> list[str]:
-    """The first-generation checkpoints in a directory (files, or patterns of files), oldest first."""
+def v1_checkpoints(directory: str, cut: bool = False) -> list[str]:
+    """The first-generation checkpoints in a directory (files, or patterns of files), oldest first.
+
+    What may not be read is left out, unless other files of the pattern can be.
+
+    Args:
+        directory: Where to look.
+        cut: Those that are cut off, instead of those that end as they should.
+    """
     found = {}
     for name in files.list_directory(directory or "."):
         if is_leftover(name):
@@ -268,8 +296,12 @@ def v1_checkpoints(directory: str) -> list[str]:
         path = os.path.join(directory, name)
         shard = V1_SHARD.fullmatch(path)
         prefix = f"{shard['prefix']}-?????-of-{shard['count']}" if shard else path
-        if os.path.splitext(name)[1] not in _NO_V1 and files.is_file(path) and _v1_files(prefix):
-            found[prefix] = files.modified(path)
+        if os.path.splitext(name)[1] in _NO_V1 or not files.is_file(path):
+            continue
+        with _passing_over():
+            every = _v1_files(prefix)
+            if every and cut == any(_is_cut(path) for path in every if not _is_refused(path)):
+                found[prefix] = files.modified(path)
     return sorted(found, key=lambda prefix: (found[prefix], prefix))
 
 
@@ -290,9 +322,12 @@ def _from_state(directory: str, filename: str, search: _Search) -> ResolvedCheck
 
 def _named(named: str, directory: str, state_path: str, search: _Search) -> ResolvedCheckpoint | None:
     """The checkpoint a state file names, or the one of that base name beside the state file."""
-    found = search.at(named, f"named by {state_path}")
+    how = f"named by {state_path}"
+    found = search.at(named, how)
     if found is not None:
         return found
+    if files.is_file(named) and not is_state_file(named):  # overwritten: whoever reads it says what it is
+        return ResolvedCheckpoint(named, named, _meta_beside(named), how, version=1)
     base = ntpath.basename(named)  # splits at both kinds of slash: the author may have used Windows
     how = f"of the name in {state_path}, but beside it ({named} does not exist)"
     return search.at(os.path.join(directory, base), how, stands_in=True)
@@ -340,14 +375,63 @@ def _v1_files(prefix: str) -> list[str]:
     """
     match = V1_SHARD.fullmatch(prefix)
     literal = [prefix] if files.is_file(prefix) else []
-    if literal and (prefix.endswith(".index") or not is_table(prefix)):
+    if literal and (prefix.endswith(".index") or not (match or _is_v1(prefix))):
         return []
     if not match or (not literal and "?????" not in prefix) or int(match["count"]) > 100_000:
         return literal
     count = int(match["count"])
     shards = [f"{match['prefix']}-{shard:05d}-of-{match['count']}" for shard in range(count)]
-    complete = (not literal or prefix in shards) and all(map(files.is_file, shards))
-    return shards if complete and all(map(is_table, shards)) else literal
+    if (not literal or prefix in shards) and all(map(files.is_file, shards)):
+        refused: list[OpError] = []
+        kinds = [_is_v1(path, refused) for path in shards]
+        if all(kinds) and len(refused) < count:
+            return shards
+        if refused and prefix not in shards:
+            raise refused[0]
+    return [path for path in literal if _is_v1(path)]
+
+
+def _is_v1(path: str, refused: list[OpError] | None = None) -> bool:
+    """Whether a file is a table, or a first-generation checkpoint that is cut off.
+
+    Args:
+        path: The file.
+        refused: Takes the error of a file that cannot be read, which passes for one; None: it is raised.
+    """
+    try:
+        return is_table(path) or _is_cut(path)
+    except OpError as error:
+        if refused is None or not is_unreadable(error):
+            raise
+        refused.append(error)
+        return True
+
+
+def _is_cut(path: str) -> bool:
+    """Whether a file begins as a first-generation checkpoint and does not end as one; never of a URL."""
+    if files.is_remote(path) or not files.file_size(path):
+        return False
+    head = files.read_head(path, sniff.HEAD)
+    tail = files.read_range(path, max(0, files.file_size(path) - sniff.HEAD), sniff.HEAD)
+    return sniff.describe(head, tail) == sniff.TABLE_CUT
+
+
+def _is_refused(path: str) -> bool:
+    try:
+        files.read_head(path, 1)
+    except OpError as error:
+        return is_unreadable(error)
+    return False
+
+
+@contextmanager
+def _passing_over() -> Iterator[None]:
+    """Passes over what cannot be read."""
+    try:
+        yield
+    except OpError as error:
+        if not is_unreadable(error):
+            raise
 
 
 def is_checkpoint_file(path: str) -> bool:

@@ -203,6 +203,18 @@ class MissingExtraError(UnavailableError, ImportError):
     __str__ = OpError.__str__
 
 
+def is_unreadable(error: BaseException) -> bool:
+    """Whether an error says that a file is not given, whatever is in it: that is no damage.
+
+    The operating system refuses or fails (permission, a failing disk, a directory or pipe in its place), or
+    a server does. That a file is not there is none of these.
+    """
+    if isinstance(error, (MissingFileError, MissingExtraError)) or not isinstance(error, OpError):
+        return False
+    refused = isinstance(error, (PermissionDeniedError, UnauthenticatedError, UnavailableError))
+    return refused or "errno" in error.fields
+
+
 EXCEPTION_BY_CODE: dict[int, type[OpError]] = {
     kind.error_code: kind
     for kind in (

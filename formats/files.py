@@ -15,17 +15,23 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from . import remote
 from .errors import (
+    DataLossError,
     InvalidValueError,
     MissingFileError,
     PermissionDeniedError,
-    ResourceExhaustedError,
-    UnavailableError,
-    did_you_mean,
+)
+from .system_errors import (
+    NOT_DAMAGE as NOT_DAMAGE,
+    missing_file as missing_file,
+    obstacle as obstacle,
+    os_errors as os_errors,
+    raise_os_error_in as raise_os_error_in,
 )
 
 if TYPE_CHECKING:
@@ -34,9 +40,9 @@ if TYPE_CHECKING:
 Path = str | os.PathLike[str]
 
 fault_hook: Callable[[str, str], None] | None = None
-"""For tests: called with a step (`open`, `write`, `sync`, `replace`) and a path before it happens."""
+"""For tests: called with a step (`read`; `open`, `write`, `sync`, `replace`) and a path before it happens."""
 
-_OS_ERROR = re.compile(r"(?:errno = |os error )(\d+)")
+_mapped: ContextVar[bool] = ContextVar("_mapped", default=True)
 _TEMPORARY = re.compile(r"\.sgtmp-[0-9a-f]{8}$")
 
 
@@ -51,8 +57,20 @@ def read_bytes(path: Path) -> bytes:
     name = location(path)
     if remote.is_url(name):
         return remote.read(name)
-    with os_errors(name, "read"), open(name, "rb") as file:
+    with os_errors(name, "read"), _opened(name) as file:
         return file.read()
+
+
+def read_found(path: Path) -> bytes:
+    """As `read_bytes`, of a file that was found by looking: only what a user names may be a pipe.
+
+    Raises:
+        InvalidValueError: A pipe, socket or device, which is not opened: that would wait for its writer.
+    """
+    name = location(path)
+    if not remote.is_url(name):
+        check_regular(name)
+    return read_bytes(name)
 
 
 def read_head(path: Path, length: int) -> bytes:
@@ -65,18 +83,20 @@ def read_range(path: Path, offset: int, length: int) -> bytes:
     name = location(path)
     if remote.is_url(name):
         return remote.read(name, offset, min(offset + length, remote.size(name)))
-    _check_regular(name)
-    with os_errors(name, "read"), open(name, "rb") as file:
+    check_regular(name)
+    with os_errors(name, "read"), _opened(name) as file:
         file.seek(offset)
         return file.read(length)
 
 
-def _check_regular(name: str) -> None:
+def check_regular(path: Path) -> None:
     """Refuses what has no size and cannot be read twice; to open a pipe would wait for a writer.
 
     Raises:
         InvalidValueError: A pipe, socket or device.
+        OpError: As `read_bytes`.
     """
+    name = location(path)
     with os_errors(name, "read"):
         mode = os.stat(name).st_mode
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
@@ -85,6 +105,7 @@ def _check_regular(name: str) -> None:
     raise InvalidValueError(
         f"Cannot read {name}: it is {kind}, not a file. Copy what it gives to a file, and name that.",
         path=name,
+        errno=errno.ESPIPE,
     )
 
 
@@ -114,22 +135,44 @@ def open_content(path: Path) -> Content:
     name = location(path)
     if remote.is_url(name):
         return Content(remote.size(name), lambda offset, length: remote.read(name, offset, offset + length))
+    if not _mapped.get():
+        return Content(file_size(name), lambda offset, length: _exactly(name, offset, length))
     data = memoryview(map_bytes(name))
     return Content(len(data), lambda offset, length: data[offset : offset + length])
+
+
+@contextmanager
+def unmapped() -> Iterator[None]:
+    """While it lasts, `open_content` reads ranges instead of mapping the file.
+
+    Where a disk fails, to read is an error; to touch what is mapped ends the process (SIGBUS).
+    """
+    token = _mapped.set(False)
+    try:
+        yield
+    finally:
+        _mapped.reset(token)
+
+
+def _exactly(name: str, offset: int, length: int) -> bytes:
+    data = read_range(name, offset, length)
+    if len(data) < length:
+        raise DataLossError(f"{name} became shorter while it was read.", path=name)
+    return data
 
 
 def map_bytes(path: Path) -> mmap.mmap | bytes:
     """The content of a file as a read-only memory map (`bytes` where it is empty or remote).
 
-    Errors as `read_bytes`.
+    Errors as `read_found`.
     """
     import mmap
 
     name = location(path)
     if remote.is_url(name):
         return remote.read(name)
-    _check_regular(name)
-    with os_errors(name, "read"), open(name, "rb") as file:
+    check_regular(name)
+    with os_errors(name, "read"), _opened(name) as file:
         if not os.fstat(file.fileno()).st_size:
             return b""
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -141,7 +184,13 @@ def open_binary(path: Path) -> IO[bytes]:
     if remote.is_url(name):
         return remote.open_reader(name)
     with os_errors(name, "read"):
-        return open(name, "rb")
+        return _opened(name)
+
+
+def _opened(name: str) -> IO[bytes]:
+    """The one place where files on this machine are opened to be read."""
+    _fault("read", name)
+    return open(name, "rb")
 
 
 def file_size(path: Path) -> int:
@@ -220,86 +269,6 @@ def check_writable(path: Path) -> None:
 def is_temporary(name: str) -> bool:
     """Whether a file name is one that an interrupted write of ours left behind."""
     return _TEMPORARY.search(name) is not None
-
-
-@contextmanager
-def os_errors(path: Path, doing: str) -> Iterator[None]:
-    """Turns the operating system's errors inside into ours; `doing` is a verb for the message."""
-    try:
-        yield
-    except FileNotFoundError as error:
-        if isinstance(error, MissingFileError):
-            raise
-        raise missing_file(path, doing) from error
-    except (IsADirectoryError, NotADirectoryError) as error:
-        why = "it is a directory" if os.path.isdir(path) else obstacle(path) or "it lies below a file"
-        raise InvalidValueError(f"Cannot {doing} {path}: {why}.", path=os.fspath(path)) from error
-    except PermissionError as error:
-        raise PermissionDeniedError(
-            f"Cannot {doing} {path}: permission denied.", path=os.fspath(path)
-        ) from error
-    except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE)
-        invalid = error.errno in (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL)
-        cls = ResourceExhaustedError if full else InvalidValueError if invalid else UnavailableError
-        text = error.strerror or str(error)
-        raise cls(f"Cannot {doing} {path}: {text}.", path=os.fspath(path), errno=error.errno) from error
-    except ValueError as error:
-        if "null" not in str(error):  # open() and stat() say so of a NUL in the name
-            raise
-        raise InvalidValueError(f"Cannot {doing} {os.fspath(path)!r}: {error}.") from error
-
-
-def raise_os_error_in(error: BaseException) -> None:
-    """Raises the operating system's error that a library tells as its own, in words; else does nothing.
-
-    HDF5's errors while a file is closed hide the one that was first; they tell it, too.
-    """
-    if isinstance(error, OSError):
-        raise error
-    told = _OS_ERROR.search(str(error))
-    if told:
-        number = int(told[1])
-        raise OSError(number, os.strerror(number)) from error
-
-
-def missing_file(path: Path, doing: str = "read") -> MissingFileError:
-    """The error for a file that is not there: what of its path exists, and similar names beside it."""
-    name = os.fspath(path)
-    parent = os.path.dirname(name) or "."
-    if is_remote(name):
-        answer = refusal(name)
-        told = f"the server answers {answer}" if answer else "no such file"
-        return MissingFileError(f"Cannot {doing} {name}: {told}.", path=name)
-    why = obstacle(name)
-    if why:
-        return MissingFileError(f"Cannot {doing} {name}: {why}.", path=name)
-    if not os.path.isdir(parent):
-        return MissingFileError(f"Cannot {doing} {name}: the directory {parent} does not exist.", path=name)
-    with suppress(OSError):
-        hint = did_you_mean(os.path.basename(name), os.listdir(parent))
-        return MissingFileError(f"Cannot {doing} {name}: no such file.{hint}", path=name)
-    return MissingFileError(f"Cannot {doing} {name}: no such file.", path=name)
-
-
-def obstacle(path: Path) -> str:
-    """What on the way to a file that is not there is in the way: a broken link, a file; "" if nothing is."""
-    name = location(path)
-    place = "" if remote.is_url(name) else name
-    while place:
-        if os.path.islink(place) and not os.path.exists(place):
-            try:
-                os.stat(place)
-            except OSError as error:
-                if error.errno == errno.ELOOP:
-                    return f"{place} is a link that leads back to itself"
-            return f"{place} is a link to {os.readlink(place)}, which does not exist"
-        if os.path.exists(place):
-            below = place != name and not os.path.isdir(place)
-            return f"{place} is a file, not a directory" if below else ""
-        parent = os.path.dirname(place)
-        place = parent if parent != place else ""
-    return ""
 
 
 class Replacement:

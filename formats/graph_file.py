@@ -96,7 +96,7 @@ def read_graph(path: files.Path) -> GraphFile:
         InvalidValueError, UnimplementedError: Something else than a graph; says what.
     """
     name = _graph_path(files.location(path))
-    data = files.read_bytes(name)
+    data = files.read_found(name)
     return decode_graph(data, name)
 
 
@@ -111,7 +111,7 @@ def decode_graph(data: bytes, path: str) -> GraphFile:
     field = sniff.text_proto_field(head)
     if field is not None:
         return _read_text(data, field, path)
-    kind = _binary_kind(data, path)
+    kind = graph_kind(data, path)
     cls = getattr(protos, MESSAGES[kind])
     try:
         message = protos.parse(cls, data, path)
@@ -187,10 +187,15 @@ def _read_text(data: bytes, field: str, path: str) -> GraphFile:
     return GraphFile(kind, message, True, path)
 
 
-def _binary_kind(data: bytes, path: str) -> str:
-    """The kind, from as few top-level fields as tell it."""
+def graph_kind(data: bytes, path: str) -> str:
+    """The kind of a binary graph, from as few top-level fields as tell it.
+
+    Raises:
+        DataLossError: It is none.
+        UnimplementedError: An ONNX model.
+    """
     first: dict[int, tuple[int, int]] = {}  # field -> where its payload is
-    for number, wire_type, start, end in _fields(data):
+    for number, wire_type, start, end in message_fields(data):
         if wire_type == 0:
             if number == 1:
                 _refuse_onnx(data, path)
@@ -210,7 +215,9 @@ def _binary_kind(data: bytes, path: str) -> str:
         return META_GRAPH if data[first[4][0]] == 0x0A else GRAPH_DEF
     if 2 in first:
         inner = data[slice(*first[2])]
-        nodes = (inner[start:end] for number, wire, start, end in _fields(inner) if (number, wire) == (1, 2))
+        nodes = (
+            inner[start:end] for number, wire, start, end in message_fields(inner) if (number, wire) == (1, 2)
+        )
         return META_GRAPH if _is_node(next(nodes, b"")) else GRAPH_DEF
     if 5 in first:
         return META_GRAPH
@@ -238,13 +245,13 @@ def _is_node(payload: bytes) -> bool:
 
 def _refuse_onnx(data: bytes, path: str) -> None:
     """ONNX models begin as SavedModels do, but have a graph in field 7 or opsets in field 8."""
-    fields = list(_fields(data))
+    fields = list(message_fields(data))
     connected = bool(fields) and fields[-1][3] >= len(data) and not sniff.text_mode_damage(data)
     if connected and any(number in (7, 8) and wire_type == 2 for number, wire_type, _, _ in fields):
         raise UnimplementedError(f"{path} looks like an ONNX model, which is not read as a graph.", path=path)
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, int, int, int]]:
+def message_fields(data: bytes) -> Iterator[tuple[int, int, int, int]]:
     """(number, wire type, start, end) of each top-level field of a message; stops where it breaks."""
     at, size = 0, len(data)
     while at < size:
@@ -279,36 +286,13 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _where_it_breaks(data: bytes) -> str:
-    for number, _, start, end in _fields(data):
+    for number, _, start, end in message_fields(data):
         if end > len(data):
             missing = end - len(data)
             return (
                 f" Field {number} at byte {start} needs {missing} bytes more than there are: it is cut short."
             )
     return ""
-
-
-def nodes_before_break(data: bytes, path: str) -> list[Any]:
-    """The nodes of a graph that does not decode that lie whole before the place where it breaks.
-
-    Raises:
-        DataLossError: No graph at all.
-    """
-    kind = _binary_kind(data, path)
-    for _ in range({GRAPH_DEF: 0, META_GRAPH: 1, SAVED_MODEL: 2}[kind]):  # the graph is field 2 of each
-        data = next(
-            (data[at:end] for number, wire, at, end in _fields(data) if (number, wire) == (2, 2)), b""
-        )
-    nodes = []
-    for number, wire, start, end in _fields(data):
-        if end > len(data):
-            break
-        if (number, wire) == (1, 2):
-            try:
-                nodes.append(protos.parse(protos.NodeDef, data[start:end], ""))
-            except DataLossError:
-                break
-    return nodes
 
 
 def _text_mode(data: bytes) -> str:
@@ -366,7 +350,7 @@ def _matches(head: bytes, tail: bytes, path: str) -> bool:
     if field is not None:
         return field in _KIND_OF_FIELD
     try:
-        _binary_kind(head, path)
+        graph_kind(head, path)
     except (DataLossError, UnimplementedError):
         return False
     return True

@@ -31,6 +31,7 @@ from .errors import (
     InvalidValueError,
     OpError,
     bullets,
+    is_unreadable,
 )
 from .registry import Format
 from .store import Store
@@ -101,7 +102,8 @@ class Hdf5Store(Store):
         self.damaged = {}
         self._tolerant = tolerant
         self.meta_graph: bytes | None = None
-        files.file_size(path)  # ours, not h5py's, error if it is not there
+        if not files.is_remote(path):  # ours, not h5py's, error if it is not there or a pipe
+            files.check_regular(path)
         with _h5_errors(path):
             # HDF5 opens a local file itself; of a remote one it reads what it needs through our reader.
             self._file = h5py.File(files.open_binary(path) if files.is_remote(path) else path, "r")
@@ -160,8 +162,8 @@ class Hdf5Store(Store):
         try:
             with _h5_errors(self.path, path):
                 yield
-        except DataLossError as error:
-            if not self._tolerant:
+        except OpError as error:
+            if not self._tolerant or not (isinstance(error, DataLossError) or is_unreadable(error)):
                 raise
             name = path.strip("/").removesuffix(":0")
             if name:
@@ -362,6 +364,8 @@ def _h5_errors(path: str, name: str = "") -> Iterator[None]:
     except OpError:
         raise
     except (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
+        with files.os_errors(path, "read"):
+            files.raise_os_error_in(error, files.NOT_DAMAGE)
         where = f"'{name}' in {path}" if name else path
         raise DataLossError(f"{where} is damaged or not HDF5: {error}", path=path, name=name) from error
 

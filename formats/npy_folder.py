@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import dtypes, files
 from .entry import Entry
-from .errors import DataLossError, InvalidTypeError, MissingFileError
+from .errors import DataLossError, InvalidTypeError, MissingFileError, OpError, is_unreadable
 from .npy import read_npy_header
 from .registry import Format
 from .store import Store
@@ -52,8 +52,8 @@ class NpyFolder(Store):
         for name in _names(path, "", _DEPTH):
             try:
                 entry = self._entry(name.removesuffix(_SUFFIX), os.path.join(path, name))
-            except DataLossError as error:
-                if not lenient:
+            except OpError as error:
+                if not lenient or not (isinstance(error, DataLossError) or is_unreadable(error)):
                     raise
                 self.damaged[name.removesuffix(_SUFFIX)] = error
                 continue

@@ -31,6 +31,7 @@ from .errors import (
     OpError,
     UnimplementedError,
     bullets,
+    is_unreadable,
 )
 from .npy import NpyHeader, read_npy_header
 from .registry import Format
@@ -115,8 +116,8 @@ class NpzStore(Store):
         try:
             with _zip_errors(self.path, info.filename):
                 return self._zip.read(info)
-        except DataLossError as error:
-            if not lenient:
+        except OpError as error:
+            if not lenient or not (isinstance(error, DataLossError) or is_unreadable(error)):
                 raise
             self.damaged[info.filename] = error
             return None
@@ -132,7 +133,9 @@ class NpzStore(Store):
                         member=info.filename,
                     )
                 return self._entry(info, row)
-        except DataLossError as error:
+        except OpError as error:
+            if not isinstance(error, DataLossError) and not is_unreadable(error):
+                raise
             self.damaged[name] = error
             return None
 
@@ -340,6 +343,8 @@ def _zip_errors(path: str, member: str = "") -> Iterator[None]:
     ) as error:
         if isinstance(error, OpError):
             raise
+        with files.os_errors(path, "read"):
+            files.raise_os_error_in(error, files.NOT_DAMAGE)
         raise DataLossError(
             f"{where} is damaged or not an npz file: {error}", path=path, member=member
         ) from error

@@ -17,7 +17,15 @@ from . import checkpoint_state, files, known_ops, object_graph, registry, sessio
 from .bundle import Bundle
 from .checkpoint_state import ResolvedCheckpoint
 from .collection_items import collection_items
-from .errors import DataLossError, InvalidValueError, OpError, UnimplementedError, bullets
+from .errors import (
+    DataLossError,
+    InvalidValueError,
+    OpError,
+    UnavailableError,
+    UnimplementedError,
+    bullets,
+    is_unreadable,
+)
 from .graph_facts import as_list, dtype_name, graph_facts, unlisted
 from .slots import slots_of_keras
 from .tensor_proto import shape_from_proto
@@ -62,6 +70,7 @@ def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
         TensorFlow has), `checkpoints` (the complete ones of the directory), `meta_graphs` (the tags of
         each graph of a SavedModel), `saver`, `functions`, `function_ops` (as `ops`, of their bodies),
         `constants`, `damaged` (what of a store, or which file of a checkpoint, cannot be opened, and why),
+        `unreadable` (as `damaged`, of what the system or server does not give),
         `missing` (a reason why the checkpoint beside a graph could not be read), `missing_files`
         (those of its `data_files` data files that are not there), and of each variable what
         `variable_rows.py` says and `variable` (the name of what lies under a key, of a checkpoint of
@@ -73,7 +82,9 @@ def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
     name = files.location(path)
     try:
         graph = _graph_at(name)
-    except _UNREADABLE as error:
+    except OpError as error:
+        if not isinstance(error, _UNREADABLE) and not is_unreadable(error):
+            raise
         beside = _checkpoint_of_meta(name)
         return _summarise_what_is_left(name, error, tags) if beside is None else _summarise_checkpoint(beside)
     if graph is not None:
@@ -102,8 +113,10 @@ def _summarise_graph_file(graph: GraphFile, tags: Iterable[str] | None) -> Summa
             summary |= _neighbours(resolved)
     if error is not None:
         summary["missing"] = str(error)
-    if isinstance(error, DataLossError):
+    if error is not None and isinstance(error, DataLossError):
         summary["damaged"] = {error.fields["path"]: str(error)}
+    elif error is not None and is_unreadable(error):
+        summary["unreadable"] = {error.fields["path"]: str(error)}
     return summary
 
 
@@ -301,23 +314,31 @@ def _summarise_checkpoint(resolved: ResolvedCheckpoint) -> Summary:
     bad: dict[str, OpError] = {}
     try:
         store = registry.open_checkpoint(resolved)
-    except DataLossError as error:
+    except OpError as error:
+        if not isinstance(error, DataLossError) and not is_unreadable(error):
+            raise
         bad[resolved.index] = error
     if resolved.meta is not None:
         try:
             graph = graph_file.read_graph(resolved.meta)
-        except _UNREADABLE as error:
+        except OpError as error:
+            if not isinstance(error, _UNREADABLE) and not is_unreadable(error):
+                raise
             bad[resolved.meta] = error
     if store is None and graph is None:
         if len(bad) == 1:
             raise bad[resolved.index]
         why = bullets([str(error) for error in bad.values()])
+        if all(map(is_unreadable, bad.values())):
+            raise UnavailableError(f"{resolved.prefix} cannot be read:{why}", path=resolved.index)
         raise DataLossError(f"{resolved.prefix} is damaged:{why}", path=resolved.index, names=list(bad))
     about: Summary = {"prefix": resolved.prefix} | _missing_files(store) | _neighbours(resolved)
     if store is None:
         about["missing"] = str(bad[resolved.index])
-    if bad:
-        about["damaged"] = about.get("damaged", {}) | {file: str(error) for file, error in bad.items()}
+    for key in ("damaged", "unreadable"):
+        told = {file: str(e) for file, e in bad.items() if is_unreadable(e) == (key == "unreadable")}
+        if told:
+            about[key] = about.get(key, {}) | told
     if resolved.how:
         about["how"] = resolved.how
     if graph is not None:
@@ -366,9 +387,15 @@ def _summarise_foreign(name: str, format: registry.Format) -> Summary:
         summary |= summarise_store(store)
     if getattr(store, "about", None):
         summary["about"] = store.about
-    lost = {**getattr(store, "missing", {}), **getattr(store, "damaged", {})}
-    if lost:
-        summary["damaged"] = {key: str(why) for key, why in lost.items()}
+    errors: dict[str, OpError] = getattr(store, "damaged", {})
+    refused = {key: str(why) for key, why in errors.items() if is_unreadable(why)}
+    lost = {key: str(why) for key, why in {**getattr(store, "missing", {}), **errors}.items()}
+    for what, told in (
+        ("damaged", {k: why for k, why in lost.items() if k not in refused}),
+        ("unreadable", refused),
+    ):
+        if told:
+            summary[what] = told
     return summary | ({"skipped": dict(store.skipped)} if store.skipped else {})
 
 
@@ -380,8 +407,8 @@ def read_what_is_intact(name: str, format: registry.Format) -> Any:
     """
     try:
         return format.read(name)
-    except DataLossError:
-        if format.read_damaged is None:
+    except OpError as error:
+        if format.read_damaged is None or not (isinstance(error, DataLossError) or is_unreadable(error)):
             raise
         store = format.read_damaged(name)
         if not len(store):

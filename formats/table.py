@@ -24,6 +24,7 @@ from .crc import crc32c, mask, masked_crc32c
 from .errors import DataLossError, InternalError
 from .files import Content
 from .sniff import TABLE_MAGIC, text_mode_damage
+from .table_scan import Scan, scan_blocks
 
 BLOCK_SIZE = 262_144
 _RESTART_INTERVAL = 16
@@ -39,15 +40,26 @@ class Table:
     Args:
         content: The file.
         what: Its name, for errors.
+        scan: The blocks, where the end of the file that lists them is lost.
+
+    Attributes:
+        lost: Why a key may be lost that was there, as a clause; "" for a whole table.
+        torn: What is there of the block that is cut off; nothing vouches for it.
 
     Raises:
         DataLossError: Not a table, cut short, or the footer or the index block is damaged.
     """
 
-    def __init__(self, content: Content, what: str) -> None:
+    def __init__(self, content: Content, what: str, scan: Scan | None = None) -> None:
         self._content = content
         self._what = what
-        self._last_keys, self._places = _index(content, what)
+        self._last_keys, self._places = (
+            (scan.last_keys, scan.places) if scan is not None else _index(content, what)
+        )
+        self.lost = ""
+        self.torn = scan.torn if scan is not None else {}
+        if scan is not None and not scan.complete:
+            self.lost = f"from byte {scan.end} on no block of {what} is whole"
         self._block: tuple[int, dict[bytes, bytes]] = (-1, {})  # the block read last
 
     def get(self, key: bytes) -> bytes | None:
@@ -87,7 +99,7 @@ def read_table(data: bytes, what: str) -> Iterator[tuple[bytes, bytes]]:
 
 def read_intact_blocks(
     data: bytes, what: str
-) -> tuple[list[tuple[bytes, bytes]], list[tuple[bytes, bytes, DataLossError]]]:
+) -> tuple[list[tuple[bytes, bytes]], list[tuple[bytes, bytes, DataLossError]], dict[bytes, bytes]]:
     """What a damaged table still holds, block by block.
 
     Args:
@@ -96,21 +108,37 @@ def read_intact_blocks(
 
     Returns:
         All (key, value) of whole blocks, sorted; and of each other block the bounds of its keys (from, to)
-        and what is wrong with it.
+        and what is wrong with it. Where the end of the file is lost, which lists the blocks, they are found
+        from its beginning; the bound "" is that of all which follows. Last what there is of a block that is
+        cut off, for which no checksum vouches.
 
     Raises:
-        DataLossError: Not a table, or the block that lists the blocks is damaged: nothing can be found.
+        DataLossError: Not a table: nothing can be found.
     """
     content = Content(len(data), lambda offset, length: data[offset : offset + length])
-    last_keys, places = _index(content, what)
     pairs: dict[bytes, bytes] = {}
     lost = []
+    torn: dict[bytes, bytes] = {}
+    try:
+        last_keys, places = _index(content, what)
+    except DataLossError as error:
+        scan = scan_table(content, what)
+        if not scan.places and not scan.torn:
+            raise
+        last_keys, places, torn = scan.last_keys, scan.places, scan.torn
+        if not scan.complete:
+            lost.append((max([*last_keys, *torn]), b"", error))
     for at, (offset, size) in enumerate(places):
         try:
             pairs.update(list(_entries(_block(content, offset, size, what), what)))
         except DataLossError as error:
             lost.append((last_keys[at - 1] if at else b"", last_keys[at], error))
-    return sorted(pairs.items()), lost
+    return sorted(pairs.items()), lost, torn
+
+
+def scan_table(content: Content, what: str) -> Scan:
+    """The blocks of a table whose end is lost, for `Table`."""
+    return scan_blocks(content, lambda offset, size: _entries(_block(content, offset, size, what), what))
 
 
 def check_unread(content: Content, what: str) -> None:

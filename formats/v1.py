@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ from .ordered_code import encode_slice_key
 from .parts import Part, assemble, part_name
 from .registry import Format
 from .store import Store
-from .table import Table
+from .table import Table, scan_table
 from .tensor_proto import typed_values
 
 if TYPE_CHECKING:
@@ -50,13 +50,27 @@ def open_v1(prefix: files.Path) -> V1Checkpoint:
 
     Raises:
         MissingFileError: No such file.
-        DataLossError: Damaged, or another kind of table.
+        DataLossError: Damaged, or no table, or one of another kind.
     """
     name = files.location(prefix)
-    paths = checkpoint_state.v1_files(name)
+    paths = checkpoint_state.v1_files(name) or ([name] if files.is_file(name) else [])
     if not paths:
         raise MissingFileError(f"{name} is not a first-generation checkpoint: no such table.", path=name)
     return V1Checkpoint(name, paths)
+
+
+def open_cut(path: files.Path) -> Table:
+    """The blocks of a file whose end is lost that are there, for `V1Checkpoint`.
+
+    Raises:
+        DataLossError: There is nothing of a first-generation checkpoint.
+    """
+    name = files.location(path)
+    content = files.open_content(name)
+    table = Table(content, name, scan_table(content, name))
+    if not (table.get(b"") or table.torn.get(b"")):
+        raise DataLossError(f"{name} describes no tensors as far as it goes.", path=name)
+    return table
 
 
 class V1Checkpoint(Store):
@@ -67,13 +81,15 @@ class V1Checkpoint(Store):
         producer: The version of the format that wrote it.
     """
 
-    def __init__(self, prefix: str, paths: list[str]) -> None:
+    def __init__(self, prefix: str, paths: list[str], cut: Mapping[str, Table] | None = None) -> None:
+        """Opens files, by `cut` those whose end is lost, as far as they go (`open_cut`)."""
         self.prefix = self.where = prefix
         self.skipped = {}
         self.producer = 0
         tensors: dict[str, _Tensor] = {}
         for path in paths:
-            self._read_file(path, tensors)
+            table = (cut or {}).get(path)
+            self._read_file(path, table or Table(files.open_content(path), path), tensors)
         self._entries = dict(sorted(tensors.items()))
 
     def _entry_at(self, key: str) -> Entry:
@@ -95,9 +111,9 @@ class V1Checkpoint(Store):
             prefix=self.prefix,
         )
 
-    def _read_file(self, path: str, tensors: dict[str, _Tensor]) -> None:
-        table = Table(files.open_content(path), path)
-        head = protos.parse(protos.SavedTensorSlices, table.get(b"") or b"", f"The description in {path}")
+    def _read_file(self, path: str, table: Table, tensors: dict[str, _Tensor]) -> None:
+        description = table.get(b"") or table.torn.get(b"") or b""
+        head = protos.parse(protos.SavedTensorSlices, description, f"The description in {path}")
         if not head.HasField("meta"):
             raise DataLossError(
                 f"{path} is a table but not a first-generation checkpoint: it describes no tensors. "
@@ -126,9 +142,21 @@ class V1Checkpoint(Store):
                     )
                 tensor.parts.append((part, table, key, path))
 
+    def parts(self, name: str) -> list[Entry]:
+        """The stored parts of a partitioned tensor; of another, itself. Errors as of `[name]`."""
+        whole = self[name]
+        found = []
+        for part, table, key, path in self._entries[name].parts:
+            own = None if part.is_full else part
+            label = name if own is None else part_name(name, part)
+            read = _reader(label, part, table, key, path, whole.dtype)
+            nbytes = math.prod(part.shape) * (whole.dtype.size or 0)
+            found.append(Entry(name, whole.dtype, part.shape, nbytes, os.path.basename(path), read, own))
+        return found
+
     def _read(self, name: str, tensor: _Tensor, info: dtypes.DTypeInfo) -> np.ndarray[Any, Any]:
         pieces = [
-            (part, _reader(part_name(name, part), part, table, key, path, info))
+            (part, _reader(name if part.is_full else part_name(name, part), part, table, key, path, info))
             for part, table, key, path in tensor.parts
         ]
         if len(pieces) == 1 and pieces[0][0].is_full:
@@ -143,6 +171,10 @@ def _reader(
     def read() -> np.ndarray[Any, Any]:
         what = f"Tensor '{label}' of {path}"
         value = table.get(key)
+        if value is None and table.lost:
+            there = key in table.torn
+            why = "is in a block that is cut off: nothing vouches for it" if there else "is lost"
+            raise DataLossError(f"{what} {why} ({table.lost}).", name=label, path=path)
         if value is None:
             raise DataLossError(f"{what} is damaged: it is described but not there.", name=label)
         proto = protos.parse(protos.SavedTensorSlices, value, what).data.data

@@ -19,14 +19,15 @@ from .errors import (
     MissingFileError,
     NotFoundError,
     OpError,
-    PermissionDeniedError,
     UnimplementedError,
+    is_unreadable,
 )
 from .leftovers import leftovers, unfinished
 from .verify_causes import causes_of
 
 if TYPE_CHECKING:
     from .entry import Entry
+    from .graph_file import GraphFile
     from .registry import Format
     from .store import Store
 
@@ -41,7 +42,7 @@ class Damage:
 
     Attributes:
         name: The tensor (of a part: with its ranges), the node, or "" for the file as a whole.
-        kind: `checksum`, `length`, `missing`, `structure`; `unreadable` where the system refuses the file.
+        kind: `checksum`, `length`, `missing`, `structure`; `unreadable` where the file is not given.
         path: The file.
         why: A sentence.
         offset: Where in the file, in bytes, or None.
@@ -75,6 +76,7 @@ class Verification:
         nbytes: Bytes of the intact tensors.
         store: The tensors that can be opened, for `salvage`; None for a graph.
         meta_graph: The serialized MetaGraphDef of an intact graph, or None.
+        graph: The graph, of a damaged one what is whole, for `salvage_graph`; None for tensors.
     """
 
     path: str
@@ -87,6 +89,7 @@ class Verification:
     nbytes: int = 0
     store: Mapping[str, Entry] | None = None
     meta_graph: bytes | None = None
+    graph: GraphFile | None = None
 
     @property
     def whole(self) -> bool:
@@ -104,7 +107,11 @@ def verify(path: files.Path) -> list[Verification]:
         MissingFileError: Nothing is there.
         UnimplementedError: A file of a kind that is not read.
     """
-    name = files.location(path)
+    with files.unmapped():
+        return _verify(files.location(path))
+
+
+def _verify(name: str) -> list[Verification]:
     folder, base = os.path.split(name)
     if base in _SAVED_MODELS and files.is_file(name):
         return _verify_directory(folder or ".")
@@ -117,14 +124,20 @@ def verify(path: files.Path) -> list[Verification]:
         return [left_over]
     there, missing = verify_incomplete.v1_shards(name)
     if there and missing:  # before a file of several is taken for a checkpoint of its own
-        return [verify_incomplete.verify_v1(name, there, missing)]
+        from .verify_v1 import verify_v1
+
+        return [verify_v1(name, there, missing)]
     try:
         resolved = checkpoint_state.resolve_prefix(name)
-    except MissingFileError:
+    except OpError as error:
+        if not isinstance(error, MissingFileError) and not is_unreadable(error):
+            raise
         prefix = verify_incomplete.prefix_of(name)
         rest = verify_incomplete.pieces(prefix)
         if rest is not None:
             return [rest, *verify_incomplete.graph_beside(prefix)]
+        if is_unreadable(error):
+            raise
         if not files.is_file(name) or checkpoint_state.is_state_file(name):
             raise
         return [_verify_file(name)]
@@ -167,6 +180,54 @@ def salvage(checked: Iterable[Verification], output: files.Path) -> tuple[Format
     return format, list(source.intact), left_out
 
 
+GRAPH_SUFFIXES = (".meta", ".pb", ".pbtxt")
+"""Of what `salvage_graph` writes."""
+
+
+def salvage_graph(checked: Iterable[Verification], output: files.Path) -> tuple[str, list[str], list[str]]:
+    """Writes the nodes that are whole of the graph that `verify` found, with what else of its file is whole.
+
+    Nodes whose inputs are lost are written, too: to run what needs them says which they lack.
+
+    Args:
+        checked: What `verify` gave; one of it is a graph.
+        output: A `.pb` or `.meta` file, or `.pbtxt` for text; without one of these suffixes that of the kind
+            of graph is put behind it.
+
+    Returns:
+        The path written, the names of the nodes written, and of those the ones whose inputs are lost.
+
+    Raises:
+        InvalidValueError: No graph or several, or a suffix of another kind of file.
+        AlreadyExistsError: The path exists.
+        OpError: It cannot be written.
+    """
+    from . import graph_file
+    from .graph_salvage import Salvaged
+
+    graphs = [one for one in checked if one.graph is not None]
+    if len(graphs) != 1:
+        which = "; name one of them: " + ", ".join(one.path for one in graphs) if graphs else ""
+        raise InvalidValueError(
+            f"There are {len(graphs)} graphs to salvage, not one{which}.", found=len(graphs)
+        )
+    graph = graphs[0].graph
+    assert graph is not None
+    target = os.fspath(output)
+    if any(target.endswith(one.suffixes) for one in registry.formats() if one.kind == "store"):
+        raise InvalidValueError(
+            f"{target} cannot hold a graph, which is what there is of {graphs[0].path}; use "
+            f"{', '.join(GRAPH_SUFFIXES)}.",
+            path=target,
+        )
+    if not target.endswith(GRAPH_SUFFIXES):
+        target += ".meta" if graph.kind == graph_file.META_GRAPH else ".pb"
+    check_new(target)
+    part = Salvaged(graph, 0)
+    graph_file.write_graph(target, graph.message)
+    return target, [node.name for node in part.nodes], part.dangling()
+
+
 def check_new(output: files.Path) -> None:
     """Raises AlreadyExistsError if `salvage` would replace something."""
     target = files.location(output)
@@ -200,8 +261,9 @@ def _verify_directory(name: str) -> list[Verification]:
             found.append(
                 Verification(os.path.join(name, base), "checkpoint", damaged=[damage_of("", error, index)])
             )
-    for prefix in checkpoint_state.v1_checkpoints(name):
-        found += _verify_resolved(checkpoint_state.resolve_prefix(prefix))
+    for cut in (False, True):
+        for prefix in checkpoint_state.v1_checkpoints(name, cut):
+            found += _verify_resolved(checkpoint_state.resolve_prefix(prefix))
     for rest in verify_incomplete.pieces_in(name, [one.path for one in found]):
         found += [rest, *verify_incomplete.graph_beside(verify_incomplete.prefix_of(rest.path))]
     if not found:
@@ -213,8 +275,24 @@ def _verify_directory(name: str) -> list[Verification]:
                 raise
             return [_verify_store(name, format)]
     _check_state(name, found)
+    told = {damage.path for one in found for damage in one.damaged}
+    found[-1].notes += [why for path, why in _unreadable_in(name).items() if path not in told]
     left = [path for path in leftovers(name) if not any(path in " ".join(one.notes) for one in found)]
     found[-1].notes += map(unfinished, left)
+    return found
+
+
+def _unreadable_in(directory: str) -> dict[str, str]:
+    """The files in a directory that cannot be read, and sentences that say why."""
+    found = {}
+    for name in files.list_directory(directory):
+        path = os.path.join(directory, name)
+        try:
+            if files.is_file(path) and not files.is_remote(path):
+                files.read_head(path, 1)
+        except OpError as error:
+            if is_unreadable(error):
+                found[path] = f"What is in {path} is not known. {error}"
     return found
 
 
@@ -224,7 +302,7 @@ def _check_state(directory: str, found: list[Verification]) -> None:
     try:
         state = checkpoint_state.read_state(directory)
     except OpError as error:
-        found.append(Verification(path, "state file", damaged=[Damage("", "structure", path, str(error))]))
+        found.append(Verification(path, "state file", damaged=[damage_of("", error, path)]))
         return
     if state is None:
         return
@@ -242,12 +320,13 @@ def _verify_resolved(resolved: checkpoint_state.ResolvedCheckpoint) -> list[Veri
     """A checkpoint, and the graph beside it."""
     from .verify_bundle import verify_bundle
     from .verify_graph import verify_graph
-    from .verify_incomplete import verify_v1
+    from .verify_v1 import verify_v1
 
     if resolved.version == 2:
         found = [verify_bundle(resolved.prefix)]
     else:
-        found = [verify_v1(resolved.prefix, checkpoint_state.v1_files(resolved.prefix))]
+        paths = checkpoint_state.v1_files(resolved.prefix) or [resolved.index]
+        found = [verify_v1(resolved.prefix, paths)]
     if resolved.meta is not None:
         found.append(verify_graph(resolved.meta))
     return found
@@ -283,11 +362,13 @@ def check_entries(found: Verification, open_it: Any, open_damaged: Any = None) -
     lost: Mapping[str, OpError] = {}
     try:
         store: Mapping[str, Entry] = open_it()
-    except (DataLossError, InvalidValueError) as error:
+    except OpError as error:
+        if not isinstance(error, (DataLossError, InvalidValueError)) and not is_unreadable(error):
+            raise
         found.damaged.append(damage_of("", error, found.path))
         opened = _open_damaged(found.path, open_damaged)
         if opened is None:
-            if files.is_file(found.path):
+            if files.is_file(found.path) and not is_unreadable(error):
                 found.causes += causes_of(found.path)
             return
         store, lost = opened, opened.damaged
@@ -307,7 +388,11 @@ def check_entries(found: Verification, open_it: Any, open_damaged: Any = None) -
             entry.read()
         except UnimplementedError as error:
             found.unread[name] = str(error)
-        except (DataLossError, NotFoundError, InvalidValueError) as error:
+        except OpError as error:
+            if not isinstance(error, (DataLossError, NotFoundError, InvalidValueError)) and not (
+                is_unreadable(error)
+            ):
+                raise
             found.damaged.append(damage_of(name, error, found.path))
         else:
             found.intact.append(name)
@@ -315,6 +400,13 @@ def check_entries(found: Verification, open_it: Any, open_damaged: Any = None) -
     found.notes += [f"'{name}' is no tensor: {why}" for name, why in getattr(store, "skipped", {}).items()]
     if found.damaged and files.is_file(found.path):
         found.causes += causes_of(found.path)
+
+
+def note_parts(name: str, intact: list[str], found: Verification) -> None:
+    """Notes which parts of a damaged tensor are intact."""
+    if intact:
+        these = "this part is" if len(intact) == 1 else "these parts are"
+        found.notes.append(f"Of '{name}' {these} intact: {', '.join(intact)}.")
 
 
 def _open_damaged(path: str, open_it: Any) -> Store | None:
@@ -332,8 +424,10 @@ def damage_of(name: str, error: OpError, path: str, more: str = "") -> Damage:
     """What an error says about a tensor (or "" for a file), as a finding; `more` is added to its text."""
     facts = error.fields
     kind = "checksum" if "stored" in facts else "structure"
-    if isinstance(error, PermissionDeniedError):
+    if is_unreadable(error):
         kind = "unreadable"
+    elif isinstance(error, MissingFileError):  # it was there a moment ago
+        kind = "missing"
     return Damage(
         name,
         kind,

@@ -8,12 +8,12 @@ import re
 
 from . import files, protos
 from .bundle import Bundle, open_bundle
-from .errors import DataLossError, OpError, PermissionDeniedError, UnimplementedError
+from .errors import DataLossError, OpError, UnimplementedError, is_unreadable
 from .leftovers import leftovers, unfinished
 from .table import TableWriter, read_intact_blocks
-from .verify import Damage, Verification, damage_of
+from .verify import Damage, Verification, damage_of, note_parts
 from .verify_causes import Place, causes_of, lost_before, stand_in
-from .verify_incomplete import check_rest
+from .verify_v1 import check_rest
 
 _DATA = re.compile(r"\.data-(\d{5})-of-(\d{5})$")
 _CHUNK = 1 << 20
@@ -30,15 +30,17 @@ def verify_bundle(prefix: str) -> Verification:
     found = Verification(prefix, "checkpoint")
     try:
         store = open_bundle(prefix)
-    except PermissionDeniedError as error:
-        found.damaged.append(damage_of("", error, f"{prefix}.index"))
-        return found
     except DataLossError as error:
         opened = _open_damaged(prefix, error, found)
         if opened is None:
             _note_neighbours(prefix, None, found)
             return found
         store = opened
+    except OpError as error:
+        if not is_unreadable(error):
+            raise
+        found.damaged.append(damage_of("", error, f"{prefix}.index"))
+        return found
     else:
         check_rest(store.index_path, found)
     found.store = store
@@ -53,12 +55,12 @@ def _open_damaged(prefix: str, error: DataLossError, found: Verification) -> Bun
     """The tensors that the whole blocks of a damaged index list, or None."""
     path = f"{prefix}.index"
     found.causes += causes_of(path)
-    data = files.read_bytes(path)
+    data = files.read_found(path)
     try:
-        pairs, lost = read_intact_blocks(data, path)
+        pairs, lost, torn = read_intact_blocks(data, path)
     except DataLossError:
-        pairs, lost = [], []
-    if not lost:
+        pairs, lost, torn = [], [], {}
+    if not (pairs or lost):
         facts = error.fields
         found.damaged.append(
             Damage("", "structure", path, str(error), facts.get("offset"), facts.get("size"))
@@ -66,7 +68,8 @@ def _open_damaged(prefix: str, error: DataLossError, found: Verification) -> Bun
         return None
     for first, last, why in lost:
         facts = why.fields
-        what = f"All tensors with names after {_text(first)!r} up to {_text(last)!r} are lost: {why}"
+        upto = f" up to {_text(last)!r}" if last else ""
+        what = f"All tensors with names after {_text(first)!r}{upto} are lost: {why}"
         found.damaged.append(
             Damage(
                 "",
@@ -79,9 +82,22 @@ def _open_damaged(prefix: str, error: DataLossError, found: Verification) -> Bun
                 facts.get("computed"),
             )
         )
+    if not lost:
+        found.damaged.append(Damage("", "structure", path, f"{error} All that it lists is there."))
+    names = sorted(key for key in torn if key and key[:1] != b"\0")
+    if names:
+        found.notes.append(
+            f"The index breaks off inside a block: no checksum vouches for the {len(names)} names and shapes "
+            f"before the break ({_text(names[0])!r} to {_text(names[-1])!r}), though each tensor told as "
+            "intact matches its own."
+        )
     header = protos.BundleHeaderProto(num_shards=_count_shards(prefix))
     header.version.producer = 1
-    entries = {b"": protos.encode(header)} | dict(pairs)
+    entries = {b"": protos.encode(header)} | torn | dict(pairs)
+    if b"" not in torn and not (pairs and pairs[0][0] == b""):
+        found.notes.append(
+            "The header of the index is lost: the numbers are taken to be little-endian, as nearly all are."
+        )
     repaired = io.BytesIO()
     writer = TableWriter(repaired)
     for key in sorted(entries):
@@ -109,14 +125,16 @@ def _shards(store: Bundle, found: Verification) -> dict[str, int | None]:
     """The size of each data file, None where it is missing or cannot be read."""
     sizes: dict[str, int | None] = {}
     for path in map(store.shard_path, range(store.num_shards)):
-        sizes[path] = files.file_size(path) if files.is_file(path) else None
-        if sizes[path] is None:
-            why = f"{path} does not exist; the checkpoint has {store.num_shards} data files."
+        sizes[path] = None
+        if not files.is_file(path):
+            what = files.obstacle(path) or f"{path} does not exist"
+            why = f"{what}; the checkpoint has {store.num_shards} data files."
             found.damaged.append(Damage("", "missing", path, why))
             continue
         try:
+            sizes[path] = files.file_size(path)
             files.read_head(path, 1)
-        except PermissionDeniedError as error:
+        except OpError as error:
             found.damaged.append(damage_of("", error, path))
             sizes[path] = None
     return sizes
@@ -136,6 +154,7 @@ def _check_tensors(store: Bundle, sizes: dict[str, int | None], found: Verificat
             found.damaged.append(Damage(name, "structure", store.index_path, str(error)))
             continue
         damaged = len(found.damaged)
+        whole = []
         unread = False
         for entry, (path, offset, size, crc) in zip(parts, where, strict=True):
             label = name if entry.part is None else f"{name}{list(map(list, entry.part.ranges))}"
@@ -151,10 +170,15 @@ def _check_tensors(store: Bundle, sizes: dict[str, int | None], found: Verificat
                     unread = True
                 except OpError as error:
                     problem = _damage(label, error, path, offset, size)
-            places.append(Place(label, path, offset, size, crc, problem is None))
+            wrong = problem is not None and problem.kind != "unreadable"
+            places.append(Place(label, path, offset, size, crc, not wrong))
             if problem is not None:
                 found.damaged.append(problem)
-        if len(found.damaged) == damaged and not unread:
+            elif not unread:
+                whole.append(label)
+        if len(found.damaged) > damaged:
+            note_parts(name, whole, found)
+        elif not unread:
             found.intact.append(name)
             found.nbytes += sum(entry.nbytes for entry in parts)
     return places
@@ -170,7 +194,8 @@ def _damage(label: str, error: OpError, path: str, offset: int, size: int) -> Da
     if "file_size" in facts:
         there = max(0, min(size, facts["file_size"] - offset))
         return Damage(label, "length", path, str(error), offset, size, size, there)
-    return Damage(label, "structure", path, str(error), offset, size)
+    kind = "unreadable" if is_unreadable(error) else "structure"
+    return Damage(label, kind, path, str(error), offset, size)
 
 
 def _only_zeros(path: str, offset: int, size: int) -> bool:

@@ -13,6 +13,7 @@ from itertools import chain, combinations, pairwise
 from . import files, sniff
 from .crc import masked_crc32c
 from .declared_size import declared_size
+from .errors import OpError, is_unreadable
 
 _CHUNK = 1 << 20
 _MANY = 2000
@@ -46,6 +47,15 @@ def causes_of(path: str, expected: int | None = None, lost_inside: bool = False)
         expected: How long it should be, where that is known; else what the file itself says is taken.
         lost_inside: Whether the bytes that it lacks are known to be missing from its middle.
     """
+    try:
+        return _causes_of(path, expected, lost_inside)
+    except OpError as error:
+        if not is_unreadable(error):
+            raise
+        return []  # which is said of the tensors in it
+
+
+def _causes_of(path: str, expected: int | None, lost_inside: bool) -> list[str]:
     size = files.file_size(path)
     if expected is not None and (kind := stand_in(path)):
         return [f"{path} is {kind}."]

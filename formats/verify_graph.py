@@ -12,12 +12,14 @@ from .errors import (
     InvalidArgumentError,
     InvalidTypeError,
     InvalidValueError,
-    PermissionDeniedError,
+    OpError,
     ResourceExhaustedError,
     UnimplementedError,
+    is_unreadable,
 )
 from .graph_facts import output_rows
-from .graph_file import GraphFile, decode_graph, nodes_before_break, read_graph
+from .graph_file import GraphFile, decode_graph, read_graph
+from .graph_salvage import whole_part
 from .saved_variables import SavedVariable, saved_variables
 from .tensor_proto import to_array
 from .verify import Damage, Verification, damage_of
@@ -33,19 +35,28 @@ def verify_graph(path: str) -> Verification:
     found = Verification(path, "graph")
     try:
         graph = read_graph(path)
-    except PermissionDeniedError as error:
-        found.damaged.append(damage_of("", error, path))
-        return found
-    except (DataLossError, InvalidValueError) as error:
+    except OpError as error:
+        if is_unreadable(error):
+            found.damaged.append(damage_of("", error, path))
+            return found
+        if not isinstance(error, (DataLossError, InvalidValueError)):
+            raise
         where = error.fields.get("path") or path
         found.damaged.append(Damage("", "structure", where, str(error), error.fields.get("offset")))
         if files.is_file(where) and isinstance(error, DataLossError) and "as text" not in str(error):
             found.causes += causes_of(where)
-            found.notes += _before_break(where)
+            _check_what_is_whole(where, found)
         return found
     found.format = graph.kind
     found.path = graph.path
+    found.graph = graph
     _check(graph, graph.path, found)
+    versioned = graph.kind != "graph_def" or graph.message.HasField("versions") or graph.message.version
+    if not (versioned or graph.text):
+        found.notes.append(
+            "It has no version, which TensorFlow writes behind the nodes: another program wrote it, or it is "
+            "cut off exactly at the end of a node."
+        )
     _check_assets(graph, found)
     if graph.kind == "saved_model":
         check_variables(graph, found)
@@ -54,19 +65,29 @@ def verify_graph(path: str) -> Verification:
     return found
 
 
-def _before_break(path: str) -> list[str]:
-    """What of a binary graph that does not decode is whole, as a sentence."""
+def _check_what_is_whole(path: str, found: Verification) -> None:
+    """Of a graph that does not decode the nodes that are whole, their constants checked."""
     try:
-        nodes = nodes_before_break(files.read_bytes(path), path)
-    except (DataLossError, InvalidValueError, UnimplementedError):
-        return []
+        salvaged = whole_part(files.read_found(path), path)
+    except OpError:
+        return
+    if salvaged is None:
+        return
+    found.graph = salvaged.graph
+    nodes, passed = salvaged.nodes, salvaged.passed_over
+    for node in nodes:
+        if node.op == "Const":
+            _check_constant(node, path, found, "")
     constants = sum(node.op == "Const" for node in nodes)
-    if not nodes:
-        return []
-    return [
-        f"{len(nodes)} {'node is' if len(nodes) == 1 else 'nodes are'} whole before the place where it "
-        f"breaks, {constants} of them constants; the last is '{nodes[-1].name}'."
-    ]
+    these = "node is" if len(nodes) == 1 else "nodes are"
+    lost = f" ({passed} before it {'is' if passed == 1 else 'are'} not)" if passed else ""
+    found.notes.append(
+        f"{len(nodes)} {these} whole before the place where it breaks{lost}, {constants} of them constants; "
+        f"the last is '{nodes[-1].name}'."
+    )
+    dangling = salvaged.dangling()
+    if dangling:
+        found.notes.append(f"{len(dangling)} of these take inputs that are lost: {_listed(dangling)}.")
 
 
 def _check_assets(graph: GraphFile, found: Verification) -> None:

@@ -8,18 +8,10 @@ from collections.abc import Iterable
 
 from . import checkpoint_state, files, registry, sniff
 from .checkpoint_state import V1_SHARD
-from .errors import (
-    DataLossError,
-    InvalidValueError,
-    MissingFileError,
-    PermissionDeniedError,
-    UnimplementedError,
-)
-from .leftovers import explain, leftovers, unfinished
-from .table import check_unread, end_of_table
-from .v1 import V1Checkpoint
-from .verify import Damage, Verification, check_entries, damage_of
-from .verify_causes import causes_of
+from .errors import MissingFileError, OpError
+from .leftovers import explain, leftovers
+from .verify import Damage, Verification
+from .verify_v1 import verify_v1
 
 _PIECE = re.compile(r"(?P<prefix>.*?)(\.meta|\.index|\.data-\d{5}-of-\d{5})", re.DOTALL)
 _MOST_SHARDS = 10_000
@@ -58,54 +50,16 @@ def pieces_in(directory: str, known: Iterable[str]) -> list[Verification]:
     done = {prefix_of(path) for path in known}
     found = []
     for name in files.list_directory(directory or "."):
-        if not (_PIECE.fullmatch(name) or V1_SHARD.fullmatch(name)):
+        path = os.path.join(directory, name)
+        piece = _PIECE.fullmatch(name) or V1_SHARD.fullmatch(name)
+        if not piece and not (files.is_file(path) and checkpoint_state.called_a_checkpoint_by(path)):
             continue
-        prefix = prefix_of(os.path.join(directory, name))
+        prefix = prefix_of(path)
         if prefix not in done:
             done.add(prefix)
             one = pieces(prefix)
             found += [one] if one else []
     return found
-
-
-def verify_v1(prefix: str, paths: list[str], missing: Iterable[str] = ()) -> Verification:
-    """The files that there are of a first-generation checkpoint, those that cannot be opened told apart."""
-    found = Verification(prefix, "v1 checkpoint")
-    for path in missing:
-        why = f"{path} does not exist; the tensors and parts in it are lost."
-        found.damaged.append(Damage("", "missing", path, why))
-    good = []
-    for path in paths:
-        try:
-            V1Checkpoint(path, [path])
-        except PermissionDeniedError as error:
-            found.damaged.append(damage_of("", error, path))
-        except (DataLossError, InvalidValueError) as error:
-            found.damaged.append(damage_of("", error, path))
-            found.causes += causes_of(path)
-        else:
-            good.append(path)
-            check_rest(path, found)
-    if good:
-        check_entries(found, lambda: V1Checkpoint(prefix, good))
-    folder, base = os.path.split(prefix)
-    found.notes += [unfinished(one, found.whole) for one in leftovers(folder, base.partition("-?")[0])]
-    return found
-
-
-def check_rest(path: str, found: Verification) -> None:
-    """Checks what of a table no tensor depends on."""
-    content = files.open_content(path)
-    try:
-        check_unread(content, path)
-    except DataLossError as error:
-        found.damaged.append(damage_of("", error, path, " No tensor depends on it."))
-        return
-    extra = content.size - end_of_table(content, path)
-    if extra:
-        found.notes.append(
-            f"{path} has {extra} bytes between its last block and its footer: of another file?"
-        )
 
 
 def v1_shards(name: str) -> tuple[list[str], list[str]]:
@@ -132,7 +86,7 @@ def _is_checkpoint(name: str) -> bool:
     """Whether an unreadable file began as a checkpoint, or a graph or state file beside it says so."""
     try:
         registry.detect(name)
-    except (UnimplementedError, DataLossError, InvalidValueError) as error:
+    except OpError as error:
         if error.fields.get("found") == sniff.TABLE_CUT:
             return True
     else:

@@ -1,4 +1,4 @@
-"""`tf.math.confusion_matrix`, and labels and predictions brought to one rank.
+"""`tf.math.confusion_matrix`: how often each class was predicted for each label.
 
 Source: tensorflow/python/ops/confusion_matrix.py (r1.15), behaviour only.
 """
@@ -8,62 +8,18 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import assert_less, assert_non_negative
-from .conditional import cond
 from .convert import convert_to_tensor
 from .default import name_scope
 from .dtypes import int32, int64
 from .op import raw_ops
-from .operation import Tensor
 from .ops.array_create import ones_like, zeros
 from .ops.array_join import stack
-from .ops.array_shape import squeeze, tf_rank
 from .ops.control_flow import with_dependencies
 from .ops.math_unary import tf_cast
 from .ops.reduction import reduce_max
 from .sparse import add
 from .sparse_tensor import SparseTensor
-
-
-def remove_squeezable_dimensions(
-    labels: Any, predictions: Any, expected_rank_diff: int = 0, name: str | None = None
-) -> tuple[Tensor, Tensor]:
-    """Labels and predictions, the one with a rank too many without its last dimension of size 1.
-
-    Args:
-        labels: Tensor.
-        predictions: Tensor.
-        expected_rank_diff: What the rank of `predictions` minus that of `labels` should be.
-        name: Name scope.
-
-    Returns:
-        `(labels, predictions)`. Where a rank is not known now, the run decides.
-
-    Raises:
-        ValueError: The dimension to take away has another size.
-    """
-    with name_scope(name, "remove_squeezable_dimensions", [labels, predictions]):
-        predictions = convert_to_tensor(predictions)
-        labels = convert_to_tensor(labels)
-        ranks = [tensor.get_shape().ndims for tensor in (labels, predictions)]
-        if None not in ranks:
-            difference = ranks[1] - ranks[0]
-            if difference == expected_rank_diff + 1:
-                predictions = squeeze(predictions, [-1])
-            elif difference == expected_rank_diff - 1:
-                labels = squeeze(labels, [-1])
-            return labels, predictions
-        actual = tf_rank(predictions) - tf_rank(labels)
-        return (
-            _squeezed_if(labels, expected_rank_diff - 1, actual),
-            _squeezed_if(predictions, expected_rank_diff + 1, actual),
-        )
-
-
-def _squeezed_if(tensor: Tensor, difference: int, actual: Tensor) -> Any:
-    shape = tensor.get_shape()
-    if shape.ndims is not None and not (shape.ndims and shape.as_list()[-1] in (None, 1)):
-        return tensor
-    return cond(raw_ops.Equal(difference, actual), lambda: squeeze(tensor, [-1]), lambda: tensor)
+from .weights_broadcast import remove_squeezable_dimensions
 
 
 def confusion_matrix(

@@ -5,6 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import not_yet
+from .example_parsing import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    SparseFeature,
+    VarLenFeature,
+    parse_example,
+    parse_sequence_example,
+    parse_single_example,
+    parse_single_sequence_example,
+)
 from .image_objects import decode_image, is_jpeg
 from .ops.data_flow import PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
 from .ops.image_codec import (
@@ -18,15 +28,9 @@ from .ops.image_codec import (
     extract_jpeg_shape,
 )
 from .ops.io import read_file, write_file
-from .ops.parsing import (
-    FixedLenFeature,
-    FixedLenSequenceFeature,
-    VarLenFeature,
-    decode_csv,
-    decode_raw,
-    parse_example,
-    parse_single_example,
-)
+from .ops.parsing import decode_csv, decode_raw
+from .ops.parsing_decode import decode_compressed, decode_json_example
+from .ops.proto import decode_proto, encode_proto
 from .ops.sparse_serialize import parse_tensor, serialize_tensor
 from .ops.string import decode_base64, encode_base64
 from .python_io import TFRecordCompressionType, TFRecordOptions, TFRecordWriter, tf_record_iterator
@@ -40,10 +44,11 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "FixedLenFeature", "FixedLenSequenceFeature", "PaddingFIFOQueue", "PriorityQueue", "QueueBase",
-    "RandomShuffleQueue", "TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "VarLenFeature",
-    "decode_and_crop_jpeg", "decode_base64", "decode_bmp", "decode_csv", "decode_gif", "decode_image",
-    "decode_jpeg", "decode_png", "decode_raw", "deserialize_many_sparse", "encode_base64", "encode_jpeg",
-    "encode_png", "extract_jpeg_shape", "is_jpeg", "parse_example", "parse_single_example",
-    "parse_tensor", "read_file", "serialize_many_sparse", "serialize_sparse", "serialize_tensor",
-    "tf_record_iterator", "write_file",
+    "RandomShuffleQueue", "SparseFeature", "TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter",
+    "VarLenFeature", "decode_and_crop_jpeg", "decode_base64", "decode_bmp", "decode_compressed",
+    "decode_csv", "decode_gif", "decode_image", "decode_jpeg", "decode_json_example", "decode_png",
+    "decode_proto", "decode_raw", "deserialize_many_sparse", "encode_base64", "encode_jpeg", "encode_png",
+    "encode_proto", "extract_jpeg_shape", "is_jpeg", "parse_example", "parse_sequence_example",
+    "parse_single_example", "parse_single_sequence_example", "parse_tensor", "read_file",
+    "serialize_many_sparse", "serialize_sparse", "serialize_tensor", "tf_record_iterator", "write_file",
 ]  # fmt: skip

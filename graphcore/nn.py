@@ -5,6 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import not_yet, rnn_cell
+from .embeddings import embedding_lookup, embedding_lookup_sparse, safe_embedding_lookup_sparse
+from .moments import (
+    compute_average_loss,
+    normalize_moments,
+    scale_regularization_loss,
+    sufficient_statistics,
+    weighted_moments,
+)
 from .ops.array_select import in_top_k, top_k
 from .ops.array_space import (
     depth_to_space,
@@ -111,6 +119,7 @@ from .ops.random_candidates import (
 from .ops.reduction import l2_loss
 from .rnn import bidirectional_dynamic_rnn, dynamic_rnn, raw_rnn
 from .rnn_static import static_bidirectional_rnn, static_rnn, static_state_saving_rnn
+from .sampled_losses import nce_loss, sampled_softmax_loss
 
 if not TYPE_CHECKING:
 
@@ -121,23 +130,25 @@ if not TYPE_CHECKING:
 __all__ = [
     "all_candidate_sampler", "atrous_conv2d", "avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d",
     "avg_pool_v2", "batch_norm_with_global_normalization", "batch_normalization", "bias_add",
-    "bidirectional_dynamic_rnn", "compute_accidental_hits", "conv1d", "conv1d_transpose", "conv2d",
-    "conv2d_backprop_filter", "conv2d_backprop_input", "conv2d_transpose", "conv3d",
-    "conv3d_backprop_filter", "conv3d_backprop_filter_v2", "conv3d_transpose", "conv_transpose",
+    "bidirectional_dynamic_rnn", "compute_accidental_hits", "compute_average_loss", "conv1d",
+    "conv1d_transpose", "conv2d", "conv2d_backprop_filter", "conv2d_backprop_input", "conv2d_transpose",
+    "conv3d", "conv3d_backprop_filter", "conv3d_backprop_filter_v2", "conv3d_transpose", "conv_transpose",
     "convolution", "crelu", "ctc_beam_search_decoder", "ctc_beam_search_decoder_v2", "ctc_greedy_decoder",
     "ctc_loss", "depth_to_space", "depthwise_conv2d", "depthwise_conv2d_backprop_filter",
     "depthwise_conv2d_backprop_input", "depthwise_conv2d_native",
     "depthwise_conv2d_native_backprop_filter", "depthwise_conv2d_native_backprop_input", "dilation2d",
-    "dropout", "dynamic_rnn", "elu", "erosion2d", "fixed_unigram_candidate_sampler",
-    "fractional_avg_pool", "fractional_max_pool", "fused_batch_norm", "in_top_k", "l2_loss",
-    "l2_normalize", "leaky_relu", "learned_unigram_candidate_sampler", "local_response_normalization",
-    "log_poisson_loss", "log_softmax", "log_uniform_candidate_sampler", "lrn", "max_pool", "max_pool1d",
-    "max_pool2d", "max_pool3d", "max_pool_v2", "max_pool_with_argmax", "moments", "pool",
-    "quantized_avg_pool", "quantized_conv2d", "quantized_max_pool", "quantized_relu_x", "raw_rnn", "relu",
-    "relu6", "relu_layer", "rnn_cell", "selu", "separable_conv2d", "sigmoid",
-    "sigmoid_cross_entropy_with_logits", "softmax", "softmax_cross_entropy_with_logits",
-    "softmax_cross_entropy_with_logits_v2", "softplus", "softsign", "space_to_batch", "space_to_depth",
-    "sparse_softmax_cross_entropy_with_logits", "static_bidirectional_rnn", "static_rnn",
-    "static_state_saving_rnn", "swish", "tanh", "top_k", "uniform_candidate_sampler",
-    "weighted_cross_entropy_with_logits", "xw_plus_b", "zero_fraction",
+    "dropout", "dynamic_rnn", "elu", "embedding_lookup", "embedding_lookup_sparse", "erosion2d",
+    "fixed_unigram_candidate_sampler", "fractional_avg_pool", "fractional_max_pool", "fused_batch_norm",
+    "in_top_k", "l2_loss", "l2_normalize", "leaky_relu", "learned_unigram_candidate_sampler",
+    "local_response_normalization", "log_poisson_loss", "log_softmax", "log_uniform_candidate_sampler",
+    "lrn", "max_pool", "max_pool1d", "max_pool2d", "max_pool3d", "max_pool_v2", "max_pool_with_argmax",
+    "moments", "nce_loss", "normalize_moments", "pool", "quantized_avg_pool", "quantized_conv2d",
+    "quantized_max_pool", "quantized_relu_x", "raw_rnn", "relu", "relu6", "relu_layer", "rnn_cell",
+    "safe_embedding_lookup_sparse", "sampled_softmax_loss", "scale_regularization_loss", "selu",
+    "separable_conv2d", "sigmoid", "sigmoid_cross_entropy_with_logits", "softmax",
+    "softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits_v2", "softplus", "softsign",
+    "space_to_batch", "space_to_depth", "sparse_softmax_cross_entropy_with_logits",
+    "static_bidirectional_rnn", "static_rnn", "static_state_saving_rnn", "sufficient_statistics", "swish",
+    "tanh", "top_k", "uniform_candidate_sampler", "weighted_cross_entropy_with_logits",
+    "weighted_moments", "xw_plus_b", "zero_fraction",
 ]  # fmt: skip

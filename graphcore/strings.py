@@ -23,6 +23,15 @@ from .ops.string import (
     string_upper as upper,
     substr,
 )
+from .ops.string_unicode import (
+    unicode_decode,
+    unicode_decode_with_offsets,
+    unicode_encode,
+    unicode_script,
+    unicode_split,
+    unicode_split_with_offsets,
+    unicode_transcode,
+)
 
 if not TYPE_CHECKING:
 
@@ -33,5 +42,6 @@ if not TYPE_CHECKING:
 __all__ = [
     "as_string", "format", "join", "length", "lower", "reduce_join", "regex_full_match", "regex_replace",
     "split", "strip", "substr", "to_hash_bucket", "to_hash_bucket_fast", "to_hash_bucket_strong",
-    "to_number", "upper",
+    "to_number", "unicode_decode", "unicode_decode_with_offsets", "unicode_encode", "unicode_script",
+    "unicode_split", "unicode_split_with_offsets", "unicode_transcode", "upper",
 ]  # fmt: skip

@@ -6,16 +6,17 @@ Source: tensorflow/python/ops/variable_scope.py (r1.15), behaviour only.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from .convert import convert_to_tensor
 from .default import GraphKeys, get_default_graph, name_scope
 from .dtypes import as_dtype, float32
 from .errors import InvalidStateError, InvalidTypeError, InvalidValueError
-from .initializers import Zeros as zeros_initializer, glorot_uniform
-from .tensor_shape import TensorShape
-from .variables import Variable
+from .initializers import Zeros as zeros_initializer
+from .variable_store import VariableStore
 
 
 class _ReuseMode:
@@ -169,11 +170,11 @@ class VariableScope:
         return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
 
-class _Store:
+class _Store(VariableStore):
     """The variables of one graph by name, and how often each scope name was opened."""
 
     def __init__(self) -> None:
-        self.variables: dict[str, Any] = {}
+        super().__init__()
         self.scope_counts: dict[str, int] = {}
         self.scope = VariableScope(False)
 
@@ -220,7 +221,8 @@ def get_variable(
         trainable: Whether optimizers train it (default yes).
         collections: Collections to add it to.
         caching_device: Kept for compatibility.
-        partitioner: Not supported yet.
+        partitioner: Function from shape and dtype to the number of slices along each axis; the variable is
+            a `PartitionedVariable` then.
         validate_shape: Whether the shape must be known.
         use_resource: Make a resource variable.
         custom_getter: Function that is called in place of this one, with this one as first argument.
@@ -232,138 +234,76 @@ def get_variable(
         ValueError: It exists and is not to be shared, or does not and is, or shape or dtype differ
             from the existing one's.
     """
-    scope = get_variable_scope()
-    defaults = {
-        "initializer": initializer, "regularizer": regularizer, "caching_device": caching_device,
-        "partitioner": partitioner, "custom_getter": custom_getter, "use_resource": use_resource,
-        "constraint": constraint,
-    }  # fmt: skip
-    settings = {key: getattr(scope, f"_{key}") if value is None else value for key, value in defaults.items()}
+    scope, store = get_variable_scope(), _store()
     full = f"{scope.name}/{name}" if scope.name else name
-    getter: Callable[..., Any] = _true_getter
-    custom = settings.pop("custom_getter")
-    arguments = dict(
-        shape=shape, dtype=scope.dtype if dtype is None else as_dtype(dtype), reuse=scope.reuse,
-        trainable=trainable, collections=collections, validate_shape=validate_shape,
-        synchronization=synchronization, aggregation=aggregation,
-        dtype_is_given=dtype is not None, **settings,
-    )  # fmt: skip
     # The variable's name is absolute whatever name scope we are in.
     with name_scope(None):
-        if custom is None:
-            return getter(name=full, **arguments)
-        given = arguments.pop("dtype_is_given")
-        return custom(functools.partial(getter, dtype_is_given=given), full, **arguments)
+        if dtype is not None and initializer is not None and not callable(initializer):
+            found = convert_to_tensor(initializer).dtype.base_dtype
+            if found != as_dtype(dtype):
+                raise InvalidValueError(
+                    f"Initializer type '{found}' and explicit dtype '{as_dtype(dtype)}' don't match."
+                )
+        settings = {
+            "initializer": initializer, "regularizer": regularizer, "caching_device": caching_device,
+            "partitioner": partitioner, "constraint": constraint, "use_resource": use_resource,
+            "dtype": None if dtype is None else as_dtype(dtype),
+        }  # fmt: skip
+        for key, value in settings.items():
+            if value is None:
+                settings[key] = getattr(scope, f"_{key}")
+        arguments = {
+            "shape": shape, "reuse": scope.reuse, "trainable": trainable, "collections": collections,
+            "validate_shape": validate_shape, "synchronization": synchronization,
+            "aggregation": aggregation, **settings,
+        }  # fmt: skip
+        getter = custom_getter if custom_getter is not None else scope._custom_getter
+        if getter is None:
+            return store.get_variable(full, **arguments)
+        if not callable(getter):
+            raise InvalidValueError(f"Passed a custom_getter which is not callable: {getter}")
+        if trainable is None:
+            arguments["trainable"] = True
+        if not _takes(getter, "constraint"):
+            del arguments["constraint"]
+        return getter(store.get_variable, name=full, **arguments)
 
 
-def _true_getter(
-    name: str,
-    shape: Any = None,
-    dtype: Any = float32,
-    initializer: Any = None,
-    regularizer: Any = None,
-    reuse: Any = None,
-    trainable: bool | None = None,
-    collections: Any = None,
-    caching_device: Any = None,
-    partitioner: Any = None,
-    validate_shape: bool = True,
-    use_resource: bool | None = None,
-    constraint: Any = None,
-    synchronization: int = 0,
-    aggregation: int = 0,
-    dtype_is_given: bool = True,
-) -> Any:
-    variables = _store().variables
-    wanted = as_dtype(dtype)
-    if name in variables:
-        return _shared(variables[name], name, shape, wanted, reuse)
-    if reuse is True:
-        raise InvalidValueError(
-            f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "
-            "reuse=tf.AUTO_REUSE in VarScope?"
-        )
-    if partitioner is not None:
-        raise InvalidValueError(f"Partitioned variables are not supported yet (variable {name}).")
-    static = None if shape is None else TensorShape(shape)
-    if initializer is None:
-        initializer = glorot_uniform() if wanted.is_floating else zeros_initializer()
-        if not (wanted.is_floating or wanted.is_integer or wanted.is_bool or wanted.is_unsigned):
-            raise InvalidValueError(f"An initializer for variable {name} of {wanted} is required")
-        if static is None:
-            raise InvalidValueError(
-                f"Variable {name} did not get an initializer, so its shape argument must be specified."
-            )
-    initial, wanted = _initial_value(name, static, wanted, initializer, validate_shape, dtype_is_given)
-    variable = Variable(
-        initial_value=initial, name=name, trainable=trainable, collections=collections, dtype=wanted,
-        validate_shape=validate_shape, constraint=constraint, use_resource=use_resource,
-        synchronization=synchronization, aggregation=aggregation,
-    )  # fmt: skip
-    variables[name] = variable
-    if regularizer is not None:
-        _regularize(variable, name, regularizer)
-    return variable
+def _takes(function: Callable[..., Any], name: str) -> bool:
+    parameters = inspect.signature(function).parameters
+    return name in parameters or any(item.kind is item.VAR_KEYWORD for item in parameters.values())
 
 
-def _initial_value(
-    name: str,
-    shape: TensorShape | None,
+def get_partitioned_variable(
+    name: str | None,
+    shape: Any,
     dtype: Any,
     initializer: Any,
-    validate_shape: bool,
-    dtype_is_given: bool,
-) -> tuple[Any, Any]:
-    """The initial value (a function or value) and dtype of a new variable."""
-    if isinstance(initializer, type):
-        initializer = initializer()
-    if not callable(initializer):
-        if shape is not None and shape.ndims is not None and validate_shape and shape.as_list():
-            raise InvalidValueError("If initializer is a constant, do not specify shape.")
-        return initializer, dtype if dtype_is_given else None
-    if shape is None or not shape.is_fully_defined():
-        if validate_shape and shape is not None:
-            raise InvalidValueError(
-                f"Shape of a new variable ({name}) must be fully defined, but instead was {shape}."
-            )
-        if shape is None:
-            try:
-                return functools.partial(initializer), dtype if dtype_is_given else None
-            except TypeError as error:
-                raise InvalidValueError(f"Shape of a new variable ({name}) must be given") from error
-    dims = shape.as_list() if shape is not None else None
-    try:
-        return functools.partial(initializer, dims, dtype=dtype), dtype
-    except TypeError as error:
-        raise InvalidTypeError(f"The initializer of variable {name} is not callable with a shape") from error
+    trainable: bool,
+    collections: Any,
+    partitioner: Callable[..., Any],
+) -> Any:
+    """A partitioned variable with the name of the scope; see `create_partitioned_variables`.
 
-
-def _shared(found: Any, name: str, shape: Any, dtype: Any, reuse: Any) -> Any:
-    if reuse is False or reuse is None:
+    Raises:
+        ValueError: The scope has a custom getter.
+    """
+    scope = get_variable_scope()
+    if scope._custom_getter is not None:
         raise InvalidValueError(
-            f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
-            "reuse=tf.AUTO_REUSE in "
-            f"VarScope? Originally defined at:\n\n  {found.op.defined_at}"
+            "Private access to _get_partitioned_variable is not allowed when a custom getter is set.  "
+            f"Current custom getter: {scope._custom_getter}.  It is likely that you're using "
+            "create_partitioned_variables.  If so, consider instead using get_variable with a non-empty "
+            "partitioner parameter instead."
         )
-    if shape is not None and not TensorShape(shape).is_compatible_with(found.get_shape()):
-        raise InvalidValueError(
-            f"Trying to share variable {name}, but specified shape {TensorShape(shape)} and found shape "
-            f"{found.get_shape()}."
-        )
-    if not dtype.is_compatible_with(found.dtype.base_dtype):
-        raise InvalidValueError(
-            f"Trying to share variable {name}, but specified dtype {dtype.name} and found dtype "
-            f"{found.dtype.base_dtype.name}."
-        )
-    return found
-
-
-def _regularize(variable: Any, name: str, regularizer: Any) -> None:
-    graph = get_default_graph()
-    with graph.colocate_with(variable.op), name_scope(f"{name}/Regularizer/"):
-        loss = regularizer(variable)
-    if loss is not None:
-        graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
+    full = "/".join(part for part in (scope.name, name) if part)
+    with name_scope(None):
+        return _store().get_partitioned(
+            full, partitioner, shape, scope.dtype if dtype is None else as_dtype(dtype),
+            scope.initializer if initializer is None else initializer, scope.regularizer, scope.reuse,
+            trainable=trainable, collections=collections, caching_device=scope.caching_device,
+            constraint=scope.constraint, use_resource=scope.use_resource,
+        )  # fmt: skip
 
 
 def get_local_variable(name: str, *args: Any, **kwargs: Any) -> Any:

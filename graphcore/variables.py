@@ -68,21 +68,21 @@ def _variable_to_tensor(
 register_tensor_conversion_function(Variable, _variable_to_tensor)
 
 
-def _add_operators() -> None:
-    """Variables have the operators of their value's tensor."""
+def forward_operators(kind: type) -> None:
+    """Gives a class of variables the operators of their value's tensor."""
 
     def forward(name: str) -> Callable[..., Any]:
-        def operator(self: Variable, *args: Any) -> Any:
+        def operator(self: Any, *args: Any) -> Any:
             return getattr(Tensor, name)(self.value(), *args)
 
         return operator
 
     for name in Tensor.OVERLOADABLE_OPERATORS:
-        if hasattr(Tensor, name) and name not in vars(Variable):
-            setattr(Variable, name, forward(name))
+        if hasattr(Tensor, name) and name not in vars(kind):
+            setattr(kind, name, forward(name))
 
 
-_add_operators()
+forward_operators(Variable)
 
 
 # Collections of variables

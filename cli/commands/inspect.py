@@ -70,15 +70,16 @@ def command(
     "optional", "needed", "label", "inner"}], "outputs": [{"name", "dtype", "shape", "role", "needs"}],
     "signatures", "collections", "assets", "saver", "ops", "unimplemented_ops", "unlisted_ops",
     "unlisted_attributes", "unknown_ops", "unknown_attributes", "devices", "functions", "function_ops",
-    "nodes", "constants", "about", "skipped", "damaged", "parameters", "bytes"}; keys that do not apply
-    are absent, an unknown dimension is null.
+    "nodes", "constants", "about", "skipped", "damaged", "unreadable", "parameters", "bytes"}; keys that do
+    not apply are absent, an unknown dimension is null.
     "slot_of" is null for a count that belongs to no variable; "role" is "named" (by the file), "result",
     "loss" or "other"; an "inner" input is fed in place of what the graph computes or reads. --tensors,
     --graph, --values and --stats add "tensors", "graph", "values" (with "value_types": {name: {"dtype",
     "shape"}}) and "stats": {name: {"size", "min", "max", "mean", "std", "zeros", "nan", "inf"}}, of
-    complex numbers those of the absolute values, or {"damaged": why}.
+    complex numbers those of absolute values, or {"damaged": why}.
 
-    What is damaged is told beside what is not, and the exit code is 4.
+    What is damaged is told beside what is not, and the exit code is 4; 7 where files cannot be read (no
+    permission, a failing disk) and none is known to be damaged.
     """
     from ...formats import summary
 
@@ -107,30 +108,39 @@ def command(
     else:
         contents.show(found, details, ops, full)
     unopened = found.get("damaged", {})
+    refused = found.get("unreadable", {})
     if values and not (tensors or ops or graph or stats) and "prefix" in found:
-        for why in unopened.values():  # of a checkpoint: the values that were asked for are there
+        for why in (unopened | refused).values():  # of a checkpoint: the values asked for are there
             render.message(f"Warning: {why}")
-        unopened = {}
-    _refuse(where, unopened, damaged)
+        unopened = refused = {}
+    _refuse(where, unopened, refused, damaged)
 
 
 # ---- what was asked for ------------------------------------------------------------------------
 
 
-def _refuse(where: str, unopened: dict[str, str], unread: dict[str, OpError]) -> None:
-    """Ends with the exit code of damage, after all that is intact was shown.
+def _refuse(
+    where: str, unopened: dict[str, str], refused: dict[str, str], unread: dict[str, OpError]
+) -> None:
+    """Ends with the exit code of what is wrong, after all that is intact was shown.
 
     Args:
         where: The file.
-        unopened: What cannot be opened, and why.
+        unopened: What is damaged and cannot be opened, and why.
+        refused: What the system does not give, and why.
         unread: The errors of what cannot be read.
 
     Raises:
         DataLossError: Something is damaged; lists it all.
+        UnavailableError: Nothing is known to be damaged, but files were not given.
         OpError: What is wrong, where it is only one thing.
     """
-    from ...formats.errors import DataLossError, bullets
+    from ...formats.errors import DataLossError, UnavailableError, bullets
 
+    if refused and not (unopened or unread):
+        why = "; ".join(refused.values())
+        raise UnavailableError(f"This is not all of {where}. {why}", path=where, unreadable=list(refused))
+    unopened = unopened | refused
     told = unopened | {name: str(error) for name, error in unread.items()}
     if len(told) == 1 and unread:
         raise next(iter(unread.values()))

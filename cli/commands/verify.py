@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...formats.errors import DataLossError, PermissionDeniedError
+from ...formats.errors import DataLossError, UnavailableError, bullets
 from .. import locate, options, render
 
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ SHOWN = 50
 @click.option(
     "--salvage",
     metavar="OUT",
-    callback=options.store_output,
-    help="Write the intact tensors to a checkpoint prefix, .h5, .npz or .safetensors.",
+    callback=options.salvage_output,
+    help="Write the intact tensors to a checkpoint prefix, .h5, .npz or .safetensors; of a graph the whole "
+    "nodes to .pb, .pbtxt or .meta.",
 )
 @options.as_json
 def command(path: str | None, salvage: str | None, as_json: bool) -> None:
@@ -33,17 +34,20 @@ def command(path: str | None, salvage: str | None, as_json: bool) -> None:
     SavedModel, or a directory: then every checkpoint in it. Each damaged tensor is named with its
     file, its place there, and what was expected and found; the exit code is 4 if there is any.
     --salvage writes the others, with the graph if that is intact, and says what it left out; OUT must
-    not exist.
+    not exist. Of a graph that is cut off it writes the nodes that are whole, those whose inputs are lost
+    among them, which it lists; of a checkpoint with such a graph that is OUT with one of a graph's suffixes.
 
     Examples:
       sgtool verify model.ckpt-1000
       sgtool verify checkpoints/ --json | jq -r '.checked[].damaged[].name'
       sgtool verify broken.ckpt-9 --salvage rescued
+      sgtool verify frozen.pb --salvage rescued.pb
 
     --json gives {"path", "whole", "checked": [{"path", "format", "whole", "intact": [names], "bytes",
     "damaged": [{"name", "kind", "path", "offset", "size", "expected", "found", "why"}], "causes",
     "notes", "unread": {name: why}}]}; --salvage adds "salvaged": {"output", "format", "written",
-    "left_out"} (null if nothing is intact). A "kind" is checksum, length, missing, structure or
+    "left_out"} (of a graph: "format" is its kind, "written" its nodes, "dangling" those whose inputs are
+    lost; null if nothing is intact). A "kind" is checksum, length, missing, structure or
     unreadable (nothing else: the exit code is 7); "name" is empty where the file as a whole is meant.
     """
     from ...formats import verify
@@ -59,26 +63,15 @@ def command(path: str | None, salvage: str | None, as_json: bool) -> None:
         "whole": whole,
         "checked": [_as_dict(one) for one in checked],
     }
-    nothing = not whole and not any(one.intact for one in checked if one.store is not None)
-    if salvage is not None and nothing:
-        document["salvaged"] = None
-    elif salvage is not None:
-        format, written, left_out = verify.salvage(checked, salvage)
-        document["salvaged"] = {
-            "output": salvage,
-            "format": format.name,
-            "written": written,
-            "left_out": left_out,
-        }
+    if salvage is not None:
+        document["salvaged"] = _salvage(checked, salvage)
     if as_json:
         render.document(document)
     else:
         for one in checked:
             _show(one)
-        if salvage is not None and nothing:
-            render.line(f"Nothing is intact: {salvage} is not written.")
-        elif salvage is not None:
-            _show_salvaged(document["salvaged"])
+        if salvage is not None:
+            _show_salvaged(document["salvaged"], salvage)
     if not whole:
         found = [damage.name or damage.path for one in checked for damage in one.damaged]
         names = list(dict.fromkeys(found))  # one may be damaged in several ways, which are told above
@@ -86,14 +79,31 @@ def command(path: str | None, salvage: str | None, as_json: bool) -> None:
         raise DataLossError(f"{where} is damaged: {_listed(names)}.", path=where, damaged=names)
 
 
+def _salvage(checked: list[Verification], output: str) -> dict[str, Any] | None:
+    """Writes what is intact, and says what that is; None if that is nothing."""
+    from ...formats import verify
+
+    stores = [one for one in checked if one.store is not None]
+    graphs = [one for one in checked if one.graph is not None]
+    if output.endswith(verify.GRAPH_SUFFIXES) or (graphs and not stores):
+        if not graphs and not all(one.whole for one in checked):
+            return None
+        path, nodes, dangling = verify.salvage_graph(checked, output)
+        kind = graphs[0].graph.kind if graphs[0].graph is not None else ""
+        return {"output": path, "format": kind, "written": nodes, "left_out": [], "dangling": dangling}
+    if not any(one.intact for one in stores) and not all(one.whole for one in checked):
+        return None
+    format, written, left_out = verify.salvage(checked, output)
+    return {"output": output, "format": format.name, "written": written, "left_out": left_out}
+
+
 def _refuse_unreadable(where: str, checked: list[Verification]) -> None:
-    """Raises PermissionDeniedError if nothing is known to be damaged, but files could not be read."""
+    """Raises UnavailableError if nothing is known to be damaged, but files could not be read."""
     every = [damage for one in checked for damage in one.damaged]
     paths = list(dict.fromkeys(damage.path for damage in every))
     if all(damage.kind == "unreadable" for damage in every):
-        raise PermissionDeniedError(
-            f"{where} cannot be checked, permission denied: {', '.join(paths)}.", path=where, unreadable=paths
-        )
+        whys = list(dict.fromkeys(damage.why for damage in every))
+        raise UnavailableError(f"{where} cannot be checked:{bullets(whys)}", path=where, unreadable=paths)
 
 
 def _as_dict(one: Verification) -> dict[str, Any]:
@@ -143,10 +153,16 @@ def _row(damage: Damage) -> list[Any]:
     return [damage.name, file, damage.offset, damage.size, damage.kind, damage.expected, damage.found]
 
 
-def _show_salvaged(salvaged: dict[str, Any]) -> None:
+def _show_salvaged(salvaged: dict[str, Any] | None, output: str) -> None:
+    if salvaged is None:
+        render.line(f"Nothing is intact: {output} is not written.")
+        return
     number = len(salvaged["written"])
-    tensors = f"{render.count(number)} tensor{'' if number == 1 else 's'}"
-    render.line(f"Wrote {tensors} to {salvaged['output']} ({salvaged['format']}).")
+    what = "node" if "dangling" in salvaged else "tensor"
+    written = f"{render.count(number)} {what}{'' if number == 1 else 's'}"
+    for name in salvaged.get("dangling", ()):
+        render.line(f"  its inputs are lost: {name}")
+    render.line(f"Wrote {written} to {salvaged['output']} ({salvaged['format']}).")
     for name in salvaged["left_out"]:
         render.line(f"  left out: {name}")
 

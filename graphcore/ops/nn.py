@@ -496,7 +496,12 @@ def dropout(
     if rate is not None and keep_prob is not None:
         raise InvalidValueError("Cannot specify both 'rate' and 'keep_prob'")
     if keep_prob is not None:
-        rate = 1.0 - keep_prob
+        try:
+            rate = 1.0 - keep_prob
+        except TypeError:
+            raise InvalidValueError(
+                f"keep_prob must be a floating point number or Tensor (got {keep_prob!r})"
+            ) from None
     if rate is None:
         raise InvalidValueError("You must provide a rate to dropout.")
     from .random import random_uniform

@@ -1,18 +1,14 @@
-"""Decoding serialized examples, raw bytes and lines of CSV, and `tf.parse_example` and its kin."""
+"""Decoding serialized Examples, raw bytes and lines of CSV."""
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ...formats import protos
-from ..convert import constant, convert_to_tensor
-from ..default import name_scope
 from ..dtypes import (
     DType,
     as_dtype,
@@ -26,15 +22,12 @@ from ..dtypes import (
     int16,
     int32,
     int64,
-    string,
     uint8,
     uint16,
 )
 from ..errors import DataLossError, InvalidArgumentError, InvalidValueError
-from ..op import op, raw_ops
+from ..op import op
 from ..shapes import Shape, format_shape, num_elements, with_rank, with_rank_at_most
-from ..sparse_tensor import SparseTensor
-from ..tensor_shape import TensorShape
 from .string import parse_number
 
 _NO_GRAD = "serialized data is not differentiable"
@@ -576,146 +569,6 @@ def _(node: Any) -> list[Shape]:
 
 
 # TensorFlow's Python functions
-
-FixedLenFeature = namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"], defaults=[None])
-FixedLenFeature.__doc__ = "A dense feature of a fixed shape; required unless it has a default value."
-
-FixedLenSequenceFeature = namedtuple(
-    "FixedLenSequenceFeature", ["shape", "dtype", "allow_missing", "default_value"], defaults=[False, None]
-)
-FixedLenSequenceFeature.__doc__ = "A dense feature of any number of rows of a fixed shape, padded in a batch."
-
-VarLenFeature = namedtuple("VarLenFeature", ["dtype"])
-VarLenFeature.__doc__ = "A feature of any length, parsed to a SparseTensor."
-
-
-@dataclass
-class _Wanted:
-    """What of an Example is asked for, in the terms of the ops."""
-
-    sparse: dict[str, DType] = field(default_factory=dict)
-    dense: dict[str, tuple[DType, TensorShape, Any]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, features: dict[str, Any]) -> _Wanted:
-        if not features:
-            raise InvalidValueError(f"Missing: features was {features}.")
-        wanted = cls()
-        for key in sorted(features):
-            feature = features[key]
-            if isinstance(feature, VarLenFeature):
-                wanted.sparse[key] = as_dtype(feature.dtype)
-            elif isinstance(feature, FixedLenFeature):
-                if feature.shape is None:
-                    raise InvalidValueError(f"Missing shape for feature {key}.")
-                wanted.dense[key] = as_dtype(feature.dtype), TensorShape(feature.shape), feature.default_value
-            elif isinstance(feature, FixedLenSequenceFeature):
-                if feature.shape is None:
-                    raise InvalidValueError(f"Missing shape for feature {key}.")
-                if not feature.allow_missing:
-                    raise InvalidValueError(
-                        "Unsupported: FixedLenSequenceFeature requires allow_missing to be True."
-                    )
-                shape = TensorShape([None]).concatenate(TensorShape(feature.shape))
-                wanted.dense[key] = as_dtype(feature.dtype), shape, feature.default_value
-            else:
-                raise InvalidValueError(f"Invalid feature {key}:{feature}.")
-        return wanted
-
-    def defaults(self) -> list[Any]:
-        """A tensor for each dense feature: its default value, or an empty one."""
-        tensors = []
-        for key, (dtype, shape, value) in self.dense.items():
-            name = "key_" + "".join(char if char.isalnum() or char in "_.\\-/" else "_" for char in key)
-            if shape.ndims and shape[0].value is None:
-                filler = ("" if dtype == string else 0) if value is None else value
-                tensors.append(convert_to_tensor(filler, dtype, name=name))
-            elif value is None:
-                tensors.append(constant([], dtype))
-            else:
-                tensor = convert_to_tensor(value, dtype, name=name)
-                tensors.append(raw_ops.Reshape(tensor, np.array(shape.as_list(), np.int32)))
-        return tensors
-
-    def results(self, outputs: Any) -> dict[str, Any]:
-        """The outputs of an op by feature."""
-        found: dict[str, Any] = {}
-        parts = zip(self.sparse, outputs.sparse_indices, outputs.sparse_values, outputs.sparse_shapes)
-        for key, indices, values, shape in parts:
-            found[key] = SparseTensor(indices, values, shape)
-        found.update(zip(self.dense, outputs.dense_values))
-        return found
-
-    def attributes(self) -> dict[str, Any]:
-        """The attributes that both ops have."""
-        return {
-            "sparse_types": list(self.sparse.values()),
-            "Tdense": [dtype for dtype, _, _ in self.dense.values()],
-            "dense_shapes": [shape for _, shape, _ in self.dense.values()],
-        }
-
-
-def parse_single_example(
-    serialized: Any, features: dict[str, Any], name: str | None = None, example_names: Any = None
-) -> dict[str, Any]:
-    """`tf.parse_single_example`: the features of one serialized Example.
-
-    Args:
-        serialized: A scalar string tensor.
-        features: A FixedLenFeature, FixedLenSequenceFeature or VarLenFeature by key.
-        name: Name of the operations.
-        example_names: Kept for compatibility.
-
-    Returns:
-        A tensor, or for a VarLenFeature a SparseTensor, by key.
-
-    Raises:
-        ValueError: `features` is empty, or a feature is none of those or has no shape.
-    """
-    wanted = _Wanted.of(features)
-    with name_scope(name, "ParseSingleExample", [serialized]):
-        serialized = convert_to_tensor(serialized, string, name="serialized")
-        outputs = parse_single_example_op(
-            serialized,
-            wanted.defaults(),
-            num_sparse=len(wanted.sparse),
-            sparse_keys=list(wanted.sparse),
-            dense_keys=list(wanted.dense),
-            **wanted.attributes(),
-        )
-        return wanted.results(outputs)
-
-
-def parse_example(
-    serialized: Any, features: dict[str, Any], name: str | None = None, example_names: Any = None
-) -> dict[str, Any]:
-    """`tf.parse_example`: the features of a vector of serialized Examples, batched along axis 0.
-
-    Args:
-        serialized: A vector of strings.
-        features: A FixedLenFeature, FixedLenSequenceFeature or VarLenFeature by key.
-        name: Name of the operations.
-        example_names: A vector of names for messages.
-
-    Returns:
-        A tensor, or for a VarLenFeature a SparseTensor, by key.
-
-    Raises:
-        ValueError: `features` is empty, or a feature is none of those or has no shape.
-    """
-    wanted = _Wanted.of(features)
-    with name_scope(name, "ParseExample", [serialized]):
-        outputs = parse_example_op(
-            convert_to_tensor(serialized, string, name="serialized"),
-            [] if example_names is None else example_names,
-            list(wanted.sparse),
-            list(wanted.dense),
-            wanted.defaults(),
-            Nsparse=len(wanted.sparse),
-            Ndense=len(wanted.dense),
-            **wanted.attributes(),
-        )
-        return wanted.results(outputs)
 
 
 def decode_raw(

@@ -14,9 +14,10 @@ from ..dtypes import ANY, FLOATING, INDEX, as_dtype, float16, float32, float64, 
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..kernels import philox as kernels, philox_rejection
 from ..kernels.philox import Philox
+from ..kernels.philox_binomial import random_binomial
 from ..op import GraphOp, op, raw_ops
 from ..random_seed import get_seed
-from ..shapes import Shape, format_shape, with_rank
+from ..shapes import Shape, format_shape, with_rank, with_rank_at_most
 from .random import draw
 
 _SEEDS = ("seed: int = 0", "seed2: int = 0")
@@ -303,6 +304,41 @@ def non_deterministic_ints(shape: Any, *, dtype: Any) -> Any:
 def _(node: Any) -> Shape:
     with_rank(node.shape(0), 1)
     shape: Shape = node.value_as_shape(0)
+    return shape
+
+
+@op(
+    "StatefulRandomBinomial",
+    "resource: resource, algorithm: int64, shape: S, counts: T, probs: T -> output: dtype",
+    S=INDEX,
+    T=(_PARAMETERS, float64),
+    dtype=(_PARAMETERS, int64),
+    stateful=True,
+    ctx=False,
+    undefined_grad=_UNDEFINED,
+)
+def stateful_random_binomial(
+    resource: Any, algorithm: Any, shape: Any, counts: Any, probs: Any, *, dtype: Any
+) -> Any:
+    """How many of `counts` trials succeed, by a generator whose state is a variable."""
+    if np.ndim(algorithm):
+        raise InvalidArgumentError(f"algorithm must be of shape [], not {format_shape(np.shape(algorithm))}")
+    if np.ndim(shape) != 1:
+        raise InvalidArgumentError(
+            f"Input shape should be a vector, got shape: {format_shape(np.shape(shape))}"
+        )
+    return from_state(
+        resource,
+        int(algorithm),
+        lambda philox: random_binomial(philox, shape, np.asarray(counts), np.asarray(probs), dtype),
+    )
+
+
+@stateful_random_binomial.shape
+def _(node: Any) -> Shape:
+    with_rank_at_most(node.shape(3), 1)
+    with_rank_at_most(node.shape(4), 1)
+    shape: Shape = node.value_as_shape(2)
     return shape
 
 

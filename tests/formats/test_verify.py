@@ -183,7 +183,7 @@ def test_an_index_of_which_one_block_is_damaged(tmp_path: Path) -> None:
 
 def test_an_index_that_is_beyond_reading(prefix: Path) -> None:
     index = Path(f"{prefix}.index")
-    index.write_bytes(index.read_bytes()[:-20])
+    index.write_bytes(b"\xff" * 5 + index.read_bytes()[5:-20])
     found = check(prefix)
     assert found.intact == []
     assert "bad magic number" in found.damaged[0].why

@@ -139,7 +139,7 @@ def test_no_gradient_where_tensorflow_has_none(op, tensorflow):
 
 
 # Gradients that came after 1.15.
-LATER_GRADIENTS = {"RaggedTensorToTensor"}
+LATER_GRADIENTS = {"RaggedTensorToTensor", "RaggedTensorToVariant", "RaggedTensorFromVariant"}
 # Gradient functions that raise an error.
 REFUSES = {"SparseDenseCwiseAdd", "SparseSparseMaximum", "SparseSparseMinimum"}
 # Gradient functions that give None for every input, and ops whose conditionals are differentiated elsewhere.

@@ -208,3 +208,31 @@ CASES += [
         note="empty",
     ),
 ]
+
+BINOMIAL = [
+    seeded(
+        "StatefulRandomBinomial",
+        Var(STATE),
+        np.int64(1),
+        np.array(shape, np.int32),
+        kind(counts),
+        kind(probs),
+        dtype=dtype,
+        oracle=oracle,
+        note=note,
+    )
+    for shape, counts, probs, oracle, note in [
+        # Later versions leave the state as it is, and give each number a stretch of its own: of one number
+        # both are the same.
+        *[
+            ([1], count, prob, (0,), f"{count}_{prob}")
+            for count in (0, 5, 20, 100, 1000)
+            for prob in (0.0, 0.02, 0.3, 0.5, 0.77, 1.0)
+        ],
+        ([150, 2], 40, 0.4, "later versions draw the second number elsewhere", "many"),
+        ([3, 40], [5, 40, 4000], [0.1, 0.5, 0.9], "later versions broadcast", "batches"),
+        ([0, 2], 5, 0.5, (0,), "empty"),
+    ]
+    for kind, dtype in ((np.float64, np.int64), (np.float32, np.float32))
+]
+CASES += BINOMIAL
