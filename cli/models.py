@@ -42,6 +42,7 @@ def find(model: str) -> Located:
 
     Raises:
         MissingFileError: Nothing is there; lists what was looked for.
+        DataLossError: A checkpoint that lost the file on which all depends, and has no graph.
         UnimplementedError: A file of a kind that is not read.
     """
     from ..formats import checkpoint_state, registry
@@ -64,7 +65,14 @@ def find(model: str) -> Located:
             return Located(model, f"{model}.meta", None)
         if registry.store_directory(model) is not None:
             return Located(model, None, model)
-        raise
+        from ..formats import summary
+
+        lost = summary.what_is_left(model)
+        if lost is None:
+            raise
+        if lost.fields["meta"] is None:
+            raise lost from None
+        return Located(model, lost.fields["meta"], None)
     if resolved.how:
         render.message(f"Using {resolved.prefix}, {resolved.how}.")
     graph = model if model.endswith(".meta") else resolved.meta
@@ -91,6 +99,22 @@ def graph_of(located: Located) -> GraphFile:
     return graph_file.read_graph(located.graph)
 
 
+def check_lost(located: Located) -> None:
+    """Refuses a model whose variables were beside it and are lost: it is not one without a checkpoint.
+
+    Raises:
+        DataLossError: Files are left of its checkpoint, or it is a SavedModel that restores variables.
+    """
+    from ..formats import summary
+
+    if located.variables is not None:
+        return
+    saved_model = located.graph is not None and files.is_directory(located.graph)
+    lost = summary.lost_variables(graph_of(located)) if saved_model else summary.what_is_left(located.given)
+    if lost is not None:
+        raise lost
+
+
 def serving_graph(file: GraphFile) -> Any:
     """The MetaGraphDef of a file: the only one, or of a SavedModel the one to serve."""
     graphs = file.meta_graphs
@@ -108,6 +132,7 @@ def variables_of(located: Located) -> Mapping[str, Entry]:
 
     if located.variables is None:
         graph_of(located)  # raises what is wrong with it, if anything is
+        check_lost(located)
         raise MissingFileError(
             f"{located.given} is a graph without a checkpoint: it holds no values of variables. "
             f"Looked for {located.given.removesuffix('.meta')}.index.",
@@ -161,7 +186,12 @@ def saved_variables_of(located: Located) -> dict[str, SavedVariable]:
 
 
 def own_values(located: Located, keys: Sequence[str]) -> dict[str, Entry]:
-    """The model's own values of some variables: of its checkpoint, else their initial values."""
+    """The model's own values of some variables: of its checkpoint, else their initial values.
+
+    Raises:
+        DataLossError: Its checkpoint is lost.
+    """
+    check_lost(located)
     store = variables_of(located) if located.variables else {}
     found = {key: store[key] for key in keys if key in store}
     rest = [key for key in keys if key not in store]

@@ -87,6 +87,8 @@ def open_model(
         located = models.find(model)
         graph, saver, signatures, assets = import_model(located)
         variables, fresh = located.variables, False
+        if checkpoint is None:
+            models.check_lost(located)
     if checkpoint is not None:
         variables = models.store_path(checkpoint)
     with tf.Session(graph=graph, file_policy=file_policy(allow_files, assets.values())) as session:

@@ -148,6 +148,7 @@ def _graph(
     from .. import graphcore as tf
 
     located = models.find(model)
+    models.check_lost(located)
     graph, saver, _, assets = sessions.import_model(located)
     if seed is not None:
         with graph.as_default():

@@ -226,7 +226,7 @@ def _store_beside(
     try:
         resolved = checkpoint_state.resolve_prefix(prefix)
     except OpError:
-        return None, None, _lost_variables(graph) if graph.variables_prefix else _what_is_left(prefix)
+        return None, None, lost_variables(graph) if graph.variables_prefix else what_is_left(prefix)
     try:
         return registry.open_checkpoint(resolved), resolved, None
     except OpError as error:
@@ -243,7 +243,9 @@ def _summarise_what_is_left(name: str, error: OpError, tags: Iterable[str] | Non
     """
     from . import graph_file
 
-    lost = _what_is_left(name)
+    lost = what_is_left(name)
+    if lost is None and files.is_file(f"{name}.meta"):  # a graph that has no checkpoint, by its prefix
+        return _summarise_graph_file(graph_file.read_graph(f"{name}.meta"), tags)
     if lost is None:
         raise error
     meta = lost.fields["meta"]
@@ -252,7 +254,7 @@ def _summarise_what_is_left(name: str, error: OpError, tags: Iterable[str] | Non
     return _summarise_graph_file(graph_file.read_graph(meta), tags)
 
 
-def _lost_variables(graph: GraphFile) -> DataLossError | None:
+def lost_variables(graph: GraphFile) -> DataLossError | None:
     """The error for a SavedModel whose variables are not there; None for one that restores none."""
     from .verify import Verification
     from .verify_graph import check_variables
@@ -262,7 +264,7 @@ def _lost_variables(graph: GraphFile) -> DataLossError | None:
     return DataLossError(found.damaged[0].why, path=found.damaged[0].path) if found.damaged else None
 
 
-def _what_is_left(name: str) -> DataLossError | None:
+def what_is_left(name: str) -> DataLossError | None:
     """The error for a checkpoint that lost a file on which all depends; None if nothing is left of one.
 
     Its field `meta` is the graph of that checkpoint, if there is one.
@@ -275,7 +277,7 @@ def _what_is_left(name: str) -> DataLossError | None:
         left = verify_incomplete.pieces_in(name, ())
         prefix = verify_incomplete.prefix_of(left[0].path) if len(left) == 1 else ""
     else:
-        prefix = verify_incomplete.prefix_of(name)
+        prefix = verify_incomplete.prefix_meant(name)
         one = verify_incomplete.pieces(prefix)
         left = [one] if one is not None else []
     damaged = [damage for found in left for damage in found.damaged]

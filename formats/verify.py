@@ -132,12 +132,15 @@ def _verify(name: str) -> list[Verification]:
     except OpError as error:
         if not isinstance(error, MissingFileError) and not is_unreadable(error):
             raise
-        prefix = verify_incomplete.prefix_of(name)
+        prefix = verify_incomplete.prefix_meant(name)
         rest = verify_incomplete.pieces(prefix)
         if rest is not None:
             return [rest, *verify_incomplete.graph_beside(prefix)]
         if is_unreadable(error):
             raise
+        alone = verify_incomplete.graph_beside(prefix)
+        if alone and not files.is_file(name):  # a graph that has no checkpoint, by its prefix
+            return alone
         if not files.is_file(name) or checkpoint_state.is_state_file(name):
             raise
         return [_verify_file(name)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ntpath
 import os
 import re
 from collections.abc import Iterable
@@ -21,6 +22,19 @@ def prefix_of(name: str) -> str:
     """The prefix that a file of a checkpoint has by its name; another name as it is."""
     match = _PIECE.fullmatch(name) or V1_SHARD.fullmatch(name)
     return match["prefix"] if match else name
+
+
+def prefix_meant(name: str) -> str:
+    """As `prefix_of`; of a state file the prefix that it names, if something is left of that."""
+    if files.is_remote(name) or not (files.is_file(name) and checkpoint_state.is_state_file(name)):
+        return prefix_of(name)
+    folder, base = os.path.split(name)
+    state = checkpoint_state.read_state(folder, base)
+    named = state.model_checkpoint_path if state else ""
+    if not named:
+        return name
+    beside = os.path.join(folder, ntpath.basename(named))
+    return next((one for one in (named, beside) if pieces(one) is not None), name)
 
 
 def pieces(prefix: str) -> Verification | None:

@@ -92,7 +92,7 @@ def min_max_variable_partitioner(
 
 
 def _size(shape: TensorShape, axis: int) -> int:
-    return int(shape.as_list()[axis])
+    return int(shape.as_list()[axis] or 0)
 
 
 def _element_size(dtype: DType, string_size: int) -> int:

@@ -135,10 +135,11 @@ class VariableStore:
                 f"PartitionedVariable {name} does not exist, or was not created with tf.get_variable(). Did "
                 "you mean to set reuse=False or reuse=tf.AUTO_REUSE in VarScope?"
             )
-        whole = static.as_list()
+        whole = [int(size or 0) for size in static.as_list()]
         slices = slices_of(whole, partitions)
         self._check_slices(name, len(slices))
         variables = []
+        part_shape: list[int] | None
         for number, (offset, size) in enumerate(slices):
             full_name = f"{name}/part_{number}"
             with name_scope(f"{full_name}/PartitionedInitializer"):

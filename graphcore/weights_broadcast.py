@@ -161,7 +161,10 @@ def matched_weights(values: Any, weights: Any) -> Any:
     difference = rank - tf_rank(values)
 
     def adjusted() -> Any:
-        return cond(raw_ops.Equal(difference, 1), lambda: squeeze(weights, [-1]), expanded)
+        static = weights.static_shape
+        squeezable = static is None or (static and static[-1] in (None, 1))
+        fitting = (lambda: squeeze(weights, [-1])) if squeezable else (lambda: weights)
+        return cond(raw_ops.Equal(difference, 1), fitting, expanded)
 
     def expanded() -> Any:
         return cond(raw_ops.Equal(difference, -1), lambda: expand_dims(weights, [-1]), lambda: weights)

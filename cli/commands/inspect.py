@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from ...formats.errors import OpError
 
 
+_CHECKPOINTS = frozenset(("checkpoint", "v1 checkpoint", "meta_graph_def", "saved_model"))
+"""Formats of which one file may be damaged and the values in another are whole."""
+
+
 @options.command
 @click.argument("path", required=False)
 @click.option("--tensors", is_flag=True, help="Every tensor: stored ones, and the outputs of every node.")
@@ -109,7 +113,7 @@ def command(
         contents.show(found, details, ops, full)
     unopened = found.get("damaged", {})
     refused = found.get("unreadable", {})
-    if values and not (tensors or ops or graph or stats) and "prefix" in found:
+    if values and not (tensors or ops or graph or stats) and found["format"] in _CHECKPOINTS:
         for why in (unopened | refused).values():  # of a checkpoint: the values asked for are there
             render.message(f"Warning: {why}")
         unopened = refused = {}
@@ -241,6 +245,7 @@ def _sources(where: str, names: Sequence[str]) -> dict[str, Callable[[], Entry]]
         MissingNameError: Some are neither; all of them, with the nearest names.
     """
     from ...formats.errors import MissingNameError, bullets, did_you_mean
+    from .. import models
 
     store = _store(where)
     plain = {name: name if name in store else name.removesuffix(":0") for name in names}
@@ -251,6 +256,7 @@ def _sources(where: str, names: Sequence[str]) -> dict[str, Callable[[], Entry]]
         plain = {name: name for name in (store or weights)}
     missing = sorted(name for name in plain.values() if name not in store and name not in nodes)
     if missing:
+        models.check_lost(models.find(where))
         known = [*store, *nodes]
         some = f" There are {contents.shortened(known)}." if known else ""
         lines = [f"'{name}'.{did_you_mean(name, known) or some}" for name in missing]

@@ -226,6 +226,7 @@ def test_damaged_data(model: str, sgtool: Tool) -> None:
 
 def test_a_graph_without_values_says_how_to_give_them(model: str, sgtool: Tool) -> None:
     Path(f"{model}.index").unlink()
+    Path(f"{model}.data-00000-of-00001").unlink()
     result = sgtool("run", f"{model}.meta", "--fetch", "y", "--feed", "x=data.npy")
     assert result.code == 7
     assert "uninitialized" in result.err

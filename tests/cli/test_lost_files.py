@@ -1,0 +1,85 @@
+"""A checkpoint that lost the file on which all depends is damaged, to every command and by every name."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from .conftest import Tool
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+EVERY = (
+    ["inspect", "PATH"],
+    ["inspect", "PATH", "--values", "w"],
+    ["verify", "PATH"],
+    ["run", "PATH", "--fetch", "y:0", "--feed", "x:0=[[1, 2]]"],
+    ["save", "PATH", "-o", "out"],
+    ["restore", "PATH", "PATH", "-o", "out"],
+    ["train", "PATH", "--feed", "x:0=[[1, 2]]", "--feed", "t:0=[[1]]", "--steps", "1"],
+)
+
+
+@pytest.fixture
+def model(sgtool: Tool, linear: Path) -> None:
+    assert sgtool("build", linear, "-o", "m.meta", "--init", "m").code == 0
+
+
+def expect_damage(sgtool: Tool, form: str, text: str) -> None:
+    for words in EVERY:
+        result = sgtool(*(form if word == "PATH" else word for word in words))
+        assert result.code == 4, (form, words, result.err)
+        assert text in result.out + result.err, (form, words, result.err)
+    assert not list(Path().glob("out*"))
+
+
+@pytest.mark.usefixtures("model")
+@pytest.mark.parametrize("form", ["m", "m.index", "m.meta", "m.data-00000-of-00001", "checkpoint", "."])
+def test_an_index(form: str, sgtool: Tool) -> None:
+    Path("m.index").unlink()
+    expect_damage(
+        sgtool, form, "m.index does not exist; without it nothing says what is in m.data-00000-of-00001"
+    )
+
+
+@pytest.mark.usefixtures("model")
+@pytest.mark.parametrize("form", ["m", "m.index", "m.data-00000-of-00001", "checkpoint", "."])
+def test_an_index_and_the_graph(form: str, sgtool: Tool) -> None:
+    Path("m.index").unlink()
+    Path("m.meta").unlink()
+    expect_damage(sgtool, form, "m.index does not exist")
+
+
+@pytest.mark.usefixtures("model")
+def test_what_needs_no_values_still_runs(sgtool: Tool) -> None:
+    feed = ["--fetch", "y:0", "--feed", "x:0=[[1, 2]]"]
+    for name in ("index", "data-00000-of-00001"):
+        shutil.copy(f"m.{name}", f"other.{name}")
+    Path("m.index").unlink()
+    assert sgtool("run", "m", *feed, "--checkpoint", "other").code == 0
+    assert sgtool("restore", "m", "other", "-o", "restored").code == 0
+    assert sgtool("ops", "m").code == 0
+    assert sgtool("inspect", "m", "--values", "w/Initializer/Const").code == 0
+    # A model of which only part is in the store does not get initial values in place of those that are lost.
+    assert sgtool("save", "other", "-o", "part.npz", "--only", "w").code == 0
+    result = sgtool("restore", "m", "part.npz", "-o", "partial", "--partial")
+    assert (result.code, "m.index does not exist" in result.err) == (4, True)
+
+
+def test_a_graph_that_never_had_a_checkpoint_is_no_damage(sgtool: Tool, linear: Path) -> None:
+    assert sgtool("build", linear, "-o", "m.meta").code == 0
+    assert sgtool("inspect", "m").code == sgtool("verify", "m.meta").code == 0
+    assert sgtool("save", "m", "-o", "out").code == 3
+    assert sgtool("run", "m", "--fetch", "y:0", "--feed", "x:0=[[1, 2]]").code == 7
+
+
+@pytest.mark.parametrize("gone", ["variables", "variables/variables.index"])
+@pytest.mark.parametrize("form", ["model", "model/saved_model.pb"])
+def test_the_variables_of_a_saved_model(gone: str, form: str, sgtool: Tool) -> None:
+    shutil.copytree(GOLDEN / "saved_model", "model")
+    path = Path("model", gone)
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    expect_damage(sgtool, form, "variables.index does not exist: the values of 5 variables are lost")
