@@ -42,6 +42,7 @@ from . import (
     strings,
     summary,
     train,
+    version,
 )
 from .checks import (
     add_check_numerics_ops,
@@ -593,10 +594,19 @@ from .variables import (
     variables_initializer,
     variables_initializer as initialize_variables,
 )
+from .version import (
+    COMPILER_VERSION,
+    GIT_VERSION,
+    GRAPH_DEF_VERSION,
+    GRAPH_DEF_VERSION_MIN_CONSUMER,
+    GRAPH_DEF_VERSION_MIN_PRODUCER,
+    VERSION,
+)
 from .while_loops import while_loop
 
-# What scripts check before they use a feature; the API is 1.15's.
-__version__ = VERSION = "1.15.0"
+__version__ = VERSION  # what scripts check before they use a feature
+CXX11_ABI_FLAG = MONOLITHIC_BUILD = 0
+QUANTIZED_DTYPES = frozenset({qint8, quint8, qint16, quint16, qint32})
 newaxis = None
 
 # Messages are made when they are first asked for: importing protobuf takes longer than all else here.
@@ -634,7 +644,9 @@ def __getattr__(name: str) -> _Any:
 
 
 __all__ = [
-    "AUTO_REUSE", "VERSION", "AggregationMethod", "Assert", "ConditionalAccumulator",
+    "AUTO_REUSE", "COMPILER_VERSION", "CXX11_ABI_FLAG", "GIT_VERSION", "GRAPH_DEF_VERSION",
+    "GRAPH_DEF_VERSION_MIN_CONSUMER", "GRAPH_DEF_VERSION_MIN_PRODUCER", "MONOLITHIC_BUILD",
+    "QUANTIZED_DTYPES", "VERSION", "AggregationMethod", "Assert", "ConditionalAccumulator",
     "ConditionalAccumulatorBase", "DType", "Dimension", "FIFOQueue", "FixedLenFeature",
     "FixedLenSequenceFeature", "FixedLengthRecordReader", "Graph", "GraphKeys", "IdentityReader",
     "IndexedSlices", "IndexedSlicesValue", "InteractiveSession", "NoGradient", "NotDifferentiable",
@@ -730,6 +742,6 @@ __all__ = [
     "unsorted_segment_max", "unsorted_segment_mean", "unsorted_segment_min", "unsorted_segment_prod",
     "unsorted_segment_sqrt_n", "unsorted_segment_sum", "unstack", "variable_axis_size_partitioner",
     "variable_op_scope", "variable_scope", "variables_initializer", "variance_scaling_initializer",
-    "variant", "verify_tensor_all_finite", "where", "where_v2", "while_loop", "write_file", "zeros",
-    "zeros_initializer", "zeros_like", "zeta",
+    "variant", "verify_tensor_all_finite", "version", "where", "where_v2", "while_loop", "write_file",
+    "zeros", "zeros_initializer", "zeros_like", "zeta",
 ]  # fmt: skip

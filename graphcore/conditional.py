@@ -20,7 +20,7 @@ from .default import GraphKeys, add_to_collection, get_default_graph, name_scope
 from .dtypes import bool_, int32, int64
 from .errors import InvalidTypeError, InvalidValueError
 from .indexed_slices import IndexedSlices
-from .op import raw_ops
+from .op import no_op, raw_ops
 from .operation import Operation, Tensor
 from .ops.control_flow import tf_assert, with_dependencies
 from .ops.tensor_array import TensorArray
@@ -119,7 +119,7 @@ def _inside(context: CondContext, value: Any) -> Tensor:
 
 def _unpacked(result: Any) -> Any:
     """The only element of a list or tuple of one."""
-    if isinstance(result, (list, tuple)) and not hasattr(result, "_fields") and len(result) == 1:
+    if isinstance(result, (list, tuple)) and len(result) == 1:
         return result[0]
     return result
 
@@ -241,6 +241,8 @@ def _checked_default(others: Sequence[Any], predicate: Any, action: Callable[[],
 
 def _at_most(predicates: Sequence[Any], count: int, message: str) -> Any:
     """An Assert that no more than `count` predicates hold."""
+    if not predicates:
+        return no_op()
     packed = raw_ops.Pack(list(predicates), name="preds_c")
     number = raw_ops.Sum(raw_ops.Cast(packed, DstT=int32), [0], name="num_true_conds")
     condition = raw_ops.LessEqual(number, convert_to_tensor(count, name="n_true_conds"))

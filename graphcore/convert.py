@@ -13,7 +13,7 @@ import numpy as np
 from ..formats import tensor_proto
 from . import registry
 from .default import get_default_graph
-from .dtypes import DType, as_dtype, int32
+from .dtypes import DType, as_dtype, int32, int64
 from .errors import InvalidTypeError, InvalidValueError
 from .operation import Tensor
 from .tensor_shape import Dimension, TensorShape
@@ -161,6 +161,9 @@ def constant(
         TypeError: The value is not of `dtype`.
         ValueError: It does not fit `shape`.
     """
+    if type(value).__name__ == "TensorProto":
+        kind = as_dtype(value.dtype)
+        return get_default_graph().add_node("Const", [], {"value": value, "dtype": kind}, name).output(0)
     wanted = None if dtype is None else as_dtype(dtype)
     dims = None if shape is None else _complete(TensorShape(shape))
     array = as_array(value, wanted, None if verify_shape else dims)
@@ -286,7 +289,16 @@ def _convert_shape(
 ) -> Any:
     if not value.is_fully_defined():
         raise InvalidValueError(f"Cannot convert a partially known TensorShape to a Tensor: {value}")
-    return constant(value.as_list(), dtype or int32, shape=[len(value)], name=name or "shape_as_tensor")
+    large = [dim for dim in value.as_list() if dim is not None and dim >= 2**31]
+    if dtype is None:
+        dtype = int64 if large else int32
+    elif dtype not in (int32, int64):
+        raise InvalidTypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
+    elif large and dtype == int32:
+        raise InvalidValueError(
+            f"Cannot convert a TensorShape to dtype int32; a dimension is too large ({large[0]})"
+        )
+    return constant(value.as_list(), dtype, shape=[len(value)], name=name or "shape_as_tensor")
 
 
 def _contains_tensor(value: Any) -> bool:

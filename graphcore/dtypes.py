@@ -21,12 +21,30 @@ class DType:
 
     __slots__ = ("_info", "_is_ref_dtype", "as_datatype_enum", "name", "np")
 
-    def __init__(self, info: table.DTypeInfo, is_ref: bool) -> None:
-        self._info = info
-        self._is_ref_dtype = is_ref
-        self.as_datatype_enum: int = info.number + (table.REF_OFFSET if is_ref else 0)
-        self.name: str = info.name + ("_ref" if is_ref else "")
-        self.np: np.dtype[Any] = info.numpy
+    _info: table.DTypeInfo
+    _is_ref_dtype: bool
+    as_datatype_enum: int
+    name: str
+    np: np.dtype[Any]
+
+    def __new__(cls, type_enum: int) -> DType:
+        """The DType of a `tensorflow.DataType` number.
+
+        Raises:
+            TypeError: There is none of that number.
+        """
+        made = _BY_NUMBER.get(type_enum)
+        if made is None:
+            info = table.BY_NUMBER.get(type_enum % table.REF_OFFSET if isinstance(type_enum, int) else -1)
+            if info is None or type_enum > 2 * table.REF_OFFSET:
+                raise InvalidTypeError(f"type_enum is not a valid types_pb2.DataType: {type_enum!r}")
+            made = _BY_NUMBER[type_enum] = super().__new__(cls)
+            made._info = info
+            made._is_ref_dtype = type_enum > table.REF_OFFSET
+            made.as_datatype_enum = type_enum
+            made.name = info.name + ("_ref" if made._is_ref_dtype else "")
+            made.np = info.numpy
+        return made
 
     @property
     def base_dtype(self) -> DType:
@@ -130,7 +148,7 @@ class DType:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if other is None:
+        if other is None or other in (int, complex, str, bytes):  # names of dtypes here, but no dtypes
             return False
         if isinstance(other, DType):
             return self.as_datatype_enum == other.as_datatype_enum
@@ -155,14 +173,13 @@ class DType:
         return self.as_datatype_enum
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return as_dtype, (self.as_datatype_enum,)
+        return as_dtype, (self.name,)
 
 
 _BY_NUMBER: dict[int, DType] = {}
-for _info in table.BY_NUMBER.values():
-    for _ref in (False, True):
-        _dtype = DType(_info, _ref)
-        _BY_NUMBER[_dtype.as_datatype_enum] = _dtype
+for _number in table.BY_NUMBER:
+    for _ref in (0, table.REF_OFFSET):
+        DType(_number + _ref)
 
 float16 = half = _BY_NUMBER[19]
 float32 = _BY_NUMBER[1]

@@ -36,6 +36,11 @@ def register_session_run_conversion_functions(
     _expansions.insert(0, (tensor_type, fetch_function, feed_function, feed_function_for_partial_run))
 
 
+def conversion_of(value: Any) -> tuple[Any, Any, Any, Any] | None:
+    """The row of `register_session_run_conversion_functions` for a value's type, if there is one."""
+    return next((row for row in _expansions if isinstance(value, row[0])), None)
+
+
 class FetchMapper:
     """The distinct elements of a fetch structure and how to rebuild it from their values.
 
@@ -52,8 +57,9 @@ class FetchMapper:
         self.is_single = (
             len(self.elements) == 1
             and not isinstance(fetches, (list, tuple, dict))
-            and not any(isinstance(fetches, row[0]) for row in _expansions)
+            and conversion_of(fetches) is None
             and not hasattr(fetches, "_fetch_parts")
+            and not hasattr(type(fetches), "__attrs_attrs__")
         )
 
     def build(self, values: Sequence[Any]) -> Any:
@@ -80,11 +86,15 @@ class FetchMapper:
             elements, make = fetch._fetch_parts()
             parts_ = [self._visit(item) for item in elements]
             return lambda values: make([part(values) for part in parts_])
-        for kind_, function, _, _ in _expansions:
-            if isinstance(fetch, kind_):
-                elements, make = function(fetch)
-                parts_ = [self._visit(item) for item in elements]
-                return lambda values: make([part(values) for part in parts_])
+        found = conversion_of(fetch)
+        if found is not None:
+            elements, make = found[1](fetch)
+            parts_ = [self._visit(item) for item in elements]
+            return lambda values: make([part(values) for part in parts_])
+        if hasattr(type(fetch), "__attrs_attrs__"):  # a class of the attrs library
+            names = [attribute.name for attribute in type(fetch).__attrs_attrs__]
+            own = [self._visit(getattr(fetch, name)) for name in names]
+            return lambda values: type(fetch)(*[part(values) for part in own])
         return self._element(fetch)
 
     def _element(self, fetch: Any) -> Build:

@@ -9,6 +9,7 @@ import re
 import threading
 from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 from ..formats import protos
@@ -93,6 +94,8 @@ class Graph:
         """
         self._check_not_finalized()
         scopes = self._scopes
+        if isinstance(name, bytes):
+            name = name.decode()
         with self._lock:
             full = name[:-1] if name.endswith("/") else self.unique_name(name)
             if not _OP_NAME.match(full):
@@ -138,8 +141,8 @@ class Graph:
         scopes = self._scopes
         for block in scopes.control:
             block.made.add(operation)
-        for function in reversed(scopes.device_functions):
-            operation._device = devices.merge(operation._device, function(operation) or "")
+        if scopes.has_device_function:
+            self._apply_device(operation)
         if scopes.colocation:
             groups = set(operation._attrs.get("_class", ()))
             for other in scopes.colocation:
@@ -237,6 +240,8 @@ class Graph:
         )
         if hasattr(obj, "_as_graph_element"):
             obj = obj._as_graph_element()
+        if isinstance(obj, bytes):
+            obj = obj.decode()
         if isinstance(obj, str):
             return self._element_by_name(obj, allow_tensor, allow_operation)
         for kind, allow in ((Tensor, allow_tensor), (Operation, allow_operation)):
@@ -299,11 +304,11 @@ class Graph:
 
     def _consumers(self, tensor: Tensor) -> list[Operation]:
         with self._lock:
-            operations = list(self._operations.values())
-            for operation in operations[self._consumers_counted :]:
+            new = len(self._operations) - self._consumers_counted
+            for operation in reversed(list(islice(reversed(self._operations.values()), new))):
                 for source in dict.fromkeys(operation._inputs):
                     self._consumer_index.setdefault(source, []).append(operation)
-            self._consumers_counted = len(operations)
+            self._consumers_counted += new
             return list(self._consumer_index.get(tensor, ()))
 
     def _redirect_new_input(self, operation: Operation, index: int, tensor: Tensor) -> None:
@@ -422,20 +427,39 @@ class Graph:
     def device(self, device_name_or_function: Any) -> Iterator[None]:
         """Gives the operations made inside a device: a name, a function of the operation, or None."""
         scopes = self._scopes
-        old, functions = scopes.device, scopes.device_functions
-        if callable(device_name_or_function):
-            scopes.device_functions = [*functions, device_name_or_function]
+        before = scopes.device, scopes.device_stack, scopes.has_device_function
+        if device_name_or_function is None:
+            scopes.device, scopes.device_stack, scopes.has_device_function = "", [], False
         else:
-            if device_name_or_function is None:
-                scopes.device_functions = []
-            name = device_name_or_function
-            scopes.device = devices.merge(
-                old, name if name is None or isinstance(name, str) else name.to_string()
-            )
+            entry = device_name_or_function
+            if callable(entry):
+                scopes.has_device_function = True
+            else:
+                entry = entry if isinstance(entry, str) else entry.to_string()
+                scopes.device = devices.merge(scopes.device, entry)
+            scopes.device_stack = [*scopes.device_stack, entry]
         try:
             yield
         finally:
-            scopes.device, scopes.device_functions = old, functions
+            scopes.device, scopes.device_stack, scopes.has_device_function = before
+
+    def _apply_device(self, operation: Operation, own: str = "") -> None:
+        """Sets the device of an operation by the blocks around it, the innermost first.
+
+        A name adds what the device does not say yet; what a function gives replaces it.
+        """
+        scopes = self._scopes
+        if not scopes.has_device_function:
+            operation._device = devices.merge(scopes.device, own) if own or scopes.device else ""
+            return
+        operation._device = own
+        for entry in reversed(scopes.device_stack):
+            if callable(entry):
+                given = entry(operation)
+                text = given if isinstance(given, str) or given is None else given.to_string()
+                operation._device = devices.format_fields(devices.parse(text or ""))
+            else:
+                operation._device = devices.merge(entry, operation._device)
 
     @contextmanager
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
@@ -592,8 +616,9 @@ class Graph:
         """
         graph_def = protos.GraphDef()
         graph_def.versions.CopyFrom(self.versions)
-        for operation in list(self._operations.values())[from_version or 0 :]:
-            graph_def.node.append(operation.to_proto(shapes=add_shapes))
+        with self._lock:  # another thread may be closing a loop, whose Merge then names a later operation
+            for operation in list(self._operations.values())[from_version or 0 :]:
+                graph_def.node.append(operation.to_proto(shapes=add_shapes))
         for function in self._functions.values():
             graph_def.library.function.append(function)
         graph_def.library.gradient.extend(self._gradient_defs)

@@ -111,10 +111,6 @@ def _source(nodes: dict[str, Any], node: Any) -> str:
     return name
 
 
-_TRAINING_OPS = frozenset({"CheckNumerics"})
-_PASSING_OPS = frozenset({"Identity", "CheckNumerics"})
-
-
 def remove_training_nodes(input_graph: Any, protected_nodes: Sequence[str] | None = None) -> Any:
     """The graph without nodes that only training needs: numeric checks and identities.
 
@@ -123,33 +119,37 @@ def remove_training_nodes(input_graph: Any, protected_nodes: Sequence[str] | Non
     """
     graph = importer.as_message(input_graph, protos.GraphDef, "input_graph")
     protected = set(protected_nodes or ())
-    control = {_node_name(text) for node in graph.node for text in node.input if text.startswith("^")}
+    checks = {node.name for node in graph.node if node.op == "CheckNumerics"} - protected
+    # What is ordered after a check is ordered after nothing once the check is gone.
+    inputs = {
+        node.name: [text for text in node.input if not (text[:1] == "^" and text[1:] in checks)]
+        for node in graph.node
+    }
+    control = {text[1:] for texts in inputs.values() for text in texts if text.startswith("^")}
     references = {node.name for node in graph.node if node.op in ("VariableV2", "Variable", "Switch")}
-    dropped: dict[str, str] = {}
+    dropped: dict[str, str] = {name: inputs[name][0] for name in checks if inputs[name]}
     for node in graph.node:
-        if (
-            node.op not in _PASSING_OPS
-            or node.name in protected
-            or node.name in control
-            or len(node.input) != 1
-        ):
-            continue
-        if node.op in _TRAINING_OPS or _node_name(node.input[0]) not in references:
-            dropped[node.name] = node.input[0]
+        single = (
+            node.op == "Identity" and node.name not in protected | control and len(inputs[node.name]) == 1
+        )
+        if single and _node_name(inputs[node.name][0]) not in references:
+            dropped[node.name] = inputs[node.name][0]
     result = protos.GraphDef()
     for node in graph.node:
         if node.name in dropped:
             continue
         target = result.node.add()
         target.CopyFrom(node)
-        for index, text in enumerate(target.input):
+        del target.input[:]
+        for text in inputs[node.name]:
             seen = 0
             while text in dropped and seen <= len(dropped):
                 text = dropped[text]
                 seen += 1
-            target.input[index] = text
-    result.versions.CopyFrom(graph.versions)
-    result.library.CopyFrom(graph.library)
+            target.input.append(text)
+    for part in ("versions", "library"):
+        if graph.HasField(part):
+            getattr(result, part).CopyFrom(getattr(graph, part))
     return result
 
 

@@ -6,12 +6,14 @@ shapes are decoded when asked for, so that a large graph is imported quickly.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..formats import protos
 from ..formats.errors import bullets, did_you_mean
-from . import attr_value, device as devices, op_def, registry
+from . import attr_value, op_def, registry
+from .compat import as_text
 from .convert import convert_to_tensor
 from .default import get_default_graph, name_scope
 from .errors import InvalidTypeError, InvalidValueError
@@ -66,10 +68,20 @@ def import_graph_def(
             `return_elements` name what is not there.
     """
     graph_def = as_message(graph_def, protos.GraphDef, "graph_def")
-    if return_elements is not None and not all(isinstance(item, str) for item in return_elements):
-        raise InvalidTypeError("return_elements must be a list of strings.")
+    if input_map is not None and not hasattr(input_map, "items"):
+        raise InvalidTypeError("input_map must be a dictionary mapping strings to Tensor objects.")
+    if return_elements is not None:
+        is_listed = isinstance(return_elements, (list, tuple))
+        if not is_listed or not all(isinstance(item, (str, bytes)) for item in return_elements):
+            raise InvalidTypeError("return_elements must be a list of strings.")
+        return_elements = [as_text(item) for item in return_elements]
     definitions = {item.name: item for item in producer_op_list.op} if producer_op_list is not None else {}
     mapped = {_key(key): value for key, value in (input_map or {}).items()}
+    if name == "" and not all(isinstance(value, (Tensor, Operation)) for value in mapped.values()):
+        raise InvalidValueError(
+            "tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor values. "
+            "Try calling tf.convert_to_tensor() on `input_map` values before calling tf.import_graph_def()."
+        )
     with name_scope(name, "import", list(mapped.values())) as scope:
         importer = Importer(get_default_graph(), scope, definitions, mapped)
         importer.add(graph_def)
@@ -80,6 +92,8 @@ def import_graph_def(
 
 def _key(key: Any) -> str:
     text = key.name if hasattr(key, "name") else key
+    if isinstance(text, bytes):
+        text = as_text(text)
     if not isinstance(text, str):
         raise InvalidTypeError("input_map must be a dictionary mapping strings to Tensor objects.")
     return text[:-2] if text.endswith(":0") else text
@@ -104,9 +118,21 @@ class Importer:
         self.problems: list[str] = []
         self._definitions: dict[str, op_def.OpDef | None] = {}
         self._functions: dict[str, registry.FunctionOp] = {}
+        self._colocated: list[tuple[Operation, list[Operation]]] = []
+        self._prefixes: set[str] = set()
 
     def add(self, graph_def: Any) -> None:
         """Adds all nodes; on any problem the graph stays as it was."""
+        with self.graph._lock:
+            # Name scopes of what the graph holds already: a new node does not get the name of one.
+            self._prefixes = {
+                prefix
+                for name in self.graph._operations
+                for prefix in itertools.accumulate(name.lower().split("/")[:-1], "{}/{}".format)
+            }
+            self._add(graph_def)
+
+    def _add(self, graph_def: Any) -> None:
         self._check_versions(graph_def.versions)
         nodes = graph_def.node
         self.graph._check_not_finalized()
@@ -126,6 +152,11 @@ class Importer:
 
     def _check_versions(self, versions: Any) -> None:
         # A higher min_consumer is let pass: what an op means is told by the op and its attributes.
+        if versions.producer < 0:
+            raise InvalidValueError(
+                f"GraphDef producer version {versions.producer} below min producer 0 supported by TensorFlow "
+                "1.15.  Please regenerate your graph."
+            )
         if PRODUCER_VERSION in versions.bad_consumers:
             raise InvalidValueError(f"GraphDef disallows consumer version {PRODUCER_VERSION}.")
 
@@ -140,15 +171,13 @@ class Importer:
         graph = self.graph
         full = self.scope + name
         key = full.lower()
-        if key in graph._names and (full in graph._operations or not self.scope):
+        if key in graph._names and (full in graph._operations or key in self._prefixes):
             full = self._unique(full)
             key = full.lower()
         graph._names.setdefault(key, 1)
         operation = Operation(graph, full, node.op, [], [], {}, node.device, node, self._definition(node.op))
         if operation.kind is None:
             operation.kind = self._function(node.op)
-        if graph._scopes.device:
-            operation._device = devices.merge(graph._scopes.device, node.device)
         self.operations[name] = operation
 
     def _function(self, name: str) -> registry.FunctionOp | None:
@@ -158,8 +187,6 @@ class Importer:
         return self._functions.get(name)
 
     def _unique(self, full: str) -> str:
-        if full not in self.graph._operations:
-            return full
         old, self.graph._scopes.name = self.graph._scopes.name, ""
         try:
             return self.graph.unique_name(full)
@@ -183,7 +210,7 @@ class Importer:
                     self.used.add(text)
                     source = self.input_map[text]
                 if source is None:
-                    self._unknown(node, text[1:])
+                    self._unknown(node, text, text[1:])
                 else:
                     controls.append(source)
                 continue
@@ -200,7 +227,7 @@ class Importer:
                     continue
             source = self.operations.get(name)
             if source is None:
-                self._unknown(node, name)
+                self._unknown(node, text, name)
                 continue
             try:
                 inputs.append(source.output(position))
@@ -215,9 +242,9 @@ class Importer:
         tensor: Tensor = value if isinstance(value, Tensor) else convert_to_tensor(value)
         return tensor
 
-    def _unknown(self, node: Any, name: str) -> None:
+    def _unknown(self, node: Any, text: str, name: str) -> None:
         self.problems.append(
-            f"Node '{node.name}': Unknown input node '{name}'{did_you_mean(name, self.operations)}"
+            f"Node '{node.name}': Unknown input node '{text}'{did_you_mean(name, self.operations)}"
         )
 
     def _settle(self, graph_def: Any) -> None:
@@ -228,7 +255,17 @@ class Importer:
                 self._check_arity(name, operation, definition)
             if "_class" in operation._source.attr:
                 self._move_colocation(operation)
-        unused = [key for key in self.input_map if key not in self.used]
+        if not self.problems:
+            for name, operation in self.operations.items():
+                self._check_types(name, operation)
+        scopes = self.graph._scopes
+        if scopes.device or scopes.has_device_function:
+            for operation in self.operations.values():
+                self.graph._apply_device(operation, operation._source.device)
+            # Whatever its own device, an operation goes where the first of its group that has one is.
+            for operation, targets in self._colocated:
+                operation._device = next((each.device for each in targets if each.device), "")
+        unused = [key for key in self.input_map if key not in self.used and not self._has(key)]
         if unused:
             self.problems.append(
                 "Attempted to map inputs that were not found in graph_def: "
@@ -248,6 +285,12 @@ class Importer:
         self.graph._gradient_defs.extend(graph_def.library.gradient)
         self.graph._forget_consumers()
 
+    def _has(self, key: str) -> bool:
+        """Whether the nodes have the tensor or operation of an input map's key, used or not."""
+        name, _, index = key.partition(":")
+        operation = self.operations.get(name.removeprefix("^"))
+        return operation is not None and int(index or 0) < operation.num_outputs
+
     def _check_arity(self, name: str, operation: Operation, definition: op_def.OpDef) -> None:
         try:
             expected = (
@@ -261,16 +304,39 @@ class Importer:
         given = len(operation._inputs)
         if given != expected and not any(problem.startswith(f"Node '{name}'") for problem in self.problems):
             self.problems.append(
-                f"Node '{name}' (op: {operation.type}) has {given} inputs, its op takes {expected}"
+                f"Node '{name}' (op: {operation.type}) has {given} inputs, its op takes {expected}: NodeDef "
+                f"expected inputs '{_input_types(operation, definition)}' do not match {given} inputs "
+                "specified"
             )
+
+    def _check_types(self, node_name: str, operation: Operation) -> None:
+        """The inputs have the dtypes that the op takes."""
+        definition = operation.definition
+        if definition is None:
+            return
+        expected = [
+            dtype for arg in definition.inputs for dtype in definition.arg_dtypes(arg, operation.attr)
+        ]
+        for index, (tensor, dtype) in enumerate(zip(operation._inputs, expected)):
+            actual = tensor.dtype
+            if actual.base_dtype != dtype.base_dtype or (dtype._is_ref_dtype and not actual._is_ref_dtype):
+                self.problems.append(
+                    f"Input {index} of node {self.scope}{node_name} was passed {_cc_name(actual)} from "
+                    f"{tensor.name} incompatible with expected {_cc_name(dtype)}."
+                )
 
     def _move_colocation(self, operation: Operation) -> None:
         groups = attr_value.from_proto(operation._source.attr["_class"])
         moved = []
+        targets = []
         for group in groups:
             name = group[5:].decode() if group.startswith(b"loc:@") else None
             target = self.operations.get(name) if name is not None else None
+            if target is not None:
+                targets.append(target)
             moved.append(b"loc:@" + target.name.encode() if target is not None else group)
+        if targets and targets != [operation]:
+            self._colocated.append((operation, targets))
         if moved != groups:
             operation._attrs["_class"] = moved
 
@@ -291,17 +357,24 @@ class Importer:
         for text in names:
             name, colon, index = text.rpartition(":")
             operation = self.operations.get(name if colon else text)
-            if operation is None:
+            if ":" in name or (colon and not index.isdigit()):
                 missing.append(
-                    f"Requested return_element '{text}' not found in "
-                    f"graph_def.{did_you_mean(name if colon else text, self.operations)}"
+                    f"Requested return_element: Cannot convert '{text}' to a tensor name. Names are of the "
+                    "form '<op_name>' or '<op_name>:<output_index>'."
+                )
+            elif operation is None:
+                kind = "tensor" if colon else "node"
+                missing.append(
+                    f"Requested return {kind} '{text}' not found in graph def."
+                    f"{did_you_mean(name if colon else text, self.operations)}"
                 )
             elif colon:
                 try:
                     found.append(operation.output(int(index)))
-                except (IndexError, ValueError):
+                except IndexError:
                     missing.append(
-                        f"Requested return_element '{text}': the node has {operation.num_outputs} outputs"
+                        f"Invalid return output {index} of node '{name}', which has "
+                        f"{operation.num_outputs} output(s)"
                     )
             else:
                 found.append(operation)
@@ -310,3 +383,18 @@ class Importer:
                 missing[0] if len(missing) == 1 else bullets(missing).lstrip("\n "), missing=missing
             )
         return found
+
+
+_CC_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
+
+
+def _cc_name(dtype: Any) -> str:
+    """A dtype as TensorFlow's core names it."""
+    name = _CC_NAMES.get(dtype.base_dtype.name, dtype.base_dtype.name)
+    return f"{name}_ref" if dtype._is_ref_dtype else name
+
+
+def _input_types(operation: Operation, definition: op_def.OpDef) -> str:
+    return ", ".join(
+        _cc_name(dtype) for arg in definition.inputs for dtype in definition.arg_dtypes(arg, operation.attr)
+    )

@@ -298,7 +298,7 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
         for operation in dict.fromkeys(operations):
             by_device.setdefault(operation.device, []).append(operation)
         if len(by_device) <= 1:
-            with graph.control_dependencies(operations):
+            with graph.device(next(iter(by_device), "")), graph.control_dependencies(operations):
                 return no_op(name or "group_deps")
         with graph.name_scope(name or "group_deps") as scope:
             heads = []

@@ -23,6 +23,7 @@ from .errors import (
 )
 from .importer import as_message
 from .ops.data_flow import QueueBase
+from .session import BaseSession
 
 
 class QueueRunner:
@@ -271,6 +272,11 @@ def start_queue_runners(
                 "sess.as_default()` or pass "
                 "an explicit session to tf.start_queue_runners(sess=sess)"
             )
+    if not isinstance(sess, BaseSession):
+        # A MonitoredSession starts the runners by itself.
+        if type(sess).__name__ in ("MonitoredSession", "SingularMonitoredSession"):
+            return []
+        raise InvalidTypeError(f"sess must be a `tf.Session` object. Given class: {type(sess)}")
     with sess.graph.as_default():
         runners = get_collection(collection)
     return [thread for runner in runners for thread in runner.create_threads(sess, coord, daemon, start)]

@@ -8,6 +8,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from ..formats import protos
+
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
@@ -32,3 +34,17 @@ def fill(run_metadata: Any, rows: list[Any]) -> None:
             all_end_rel_micros=micros,
             timeline_label=f"{operation.name} = {operation.type}({inputs})",
         )
+
+
+def needed_graph(fetches: Any) -> Any:
+    """A GraphDef of the operations that fetches (tensors or operations) need: the one partition of a run."""
+    needed: dict[Any, None] = {}
+    stack = [getattr(fetch, "op", fetch) for fetch in fetches]
+    while stack:
+        operation = stack.pop()
+        if operation not in needed:
+            needed[operation] = None
+            stack.extend(tensor.op for tensor in operation.inputs)
+            stack.extend(operation.control_inputs)
+    ordered = sorted(needed, key=lambda operation: operation._id)
+    return protos.GraphDef(node=[operation.to_proto() for operation in ordered])

@@ -16,7 +16,10 @@ class Scopes(threading.local):
     def __init__(self) -> None:
         self.name = ""
         self.device = ""
-        self.device_functions: list[Callable[[Operation], Any]] = []
+        # With a function among them the devices of all `device` blocks from the last `device(None)` on,
+        # outermost first; `device` holds what they come to where all are names.
+        self.device_stack: list[str | Callable[[Operation], Any]] = []
+        self.has_device_function = False
         self.colocation: list[Operation] = []
         self.control: list[ControlDependencies] = []
         self.attrs: dict[str, Any] = {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,15 +17,17 @@ import numpy as np
 
 from ..formats import protos
 from ..formats.files import FilePolicy
-from . import run_metadata as metadata
+from . import nest, run_metadata as metadata
+from .compat import as_text
 from .compiler import Options, Plan, compile_plan, function_plans
 from .default import get_default_graph, get_default_session
 from .dtypes import DType
-from .errors import InvalidTypeError, InvalidValueError
-from .fetches import FetchMapper
+from .errors import InvalidArgumentError, InvalidTypeError, InvalidValueError, NotFoundError
+from .fetches import FetchMapper, conversion_of
 from .graph import Graph
 from .operation import Operation, Tensor
 from .ops.session_state import TensorHandle
+from .partial_run import PartialRun
 from .resources import RunContext, SessionState
 from .stacks import graph_stack, session_stack
 
@@ -56,6 +59,21 @@ class BaseSession:
     ) -> None:
         if graph is not None and not isinstance(graph, Graph):
             raise InvalidTypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+        if target is not None and not isinstance(target, (str, bytes)):
+            hint = ""
+            if _is_config(target):
+                hint = ' Did you do "Session(config)" instead of "Session(config=config)"?'
+            raise InvalidTypeError(f"target must be a string, but got {type(target)}.{hint}")
+        if target:
+            raise NotFoundError(
+                "No session factory registered for the given session options: "
+                f'{{target: "{as_text(target)}"}} Registered factories are {{DIRECT_SESSION}}: sgtool '
+                "runs graphs "
+                "in its own process, leave the target empty.",
+                target=as_text(target),
+            )
+        if config is not None and not _is_config(config):
+            raise InvalidTypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         self._graph = graph if graph is not None else get_default_graph()
         self._target = target
         self._config = config
@@ -66,7 +84,7 @@ class BaseSession:
         self._mutations = self._graph._mutations
         self._closed = False
         self._lock = threading.RLock()
-        self._opened = False
+        self._partial_runs: dict[str, PartialRun] = {}
 
     @property
     def graph(self) -> Graph:
@@ -76,7 +94,8 @@ class BaseSession:
     @property
     def graph_def(self) -> Any:
         """The graph as a GraphDef message."""
-        return self._graph.as_graph_def()
+        options = getattr(self._config, "graph_options", None)
+        return self._graph.as_graph_def(add_shapes=bool(options and options.infer_shapes))
 
     @property
     def sess_str(self) -> str:
@@ -118,27 +137,35 @@ class BaseSession:
             TypeError: A fetch or feed cannot be one.
             OpError: The run failed; the error names the node.
         """
-        if self._closed:
-            raise RuntimeError("Attempted to use a closed Session.")
-        if not self._graph._operations:
-            raise RuntimeError(
-                "The Session graph is empty.  Add operations to the graph before calling run()."
-            )
+        if self._closed or not self._graph._operations:
+            self._check_open()
         if self._mutations != self._graph._mutations:
             with self._lock:
                 self._calls.clear()
                 self._mutations = self._graph._mutations
         call, values = self._prepare(fetches, feed_dict)
         plan = call.plan(self, values)
+        if run_metadata is not None:
+            run_metadata.Clear()
         context = RunContext(self._state, self._graph, _deadline(options, self._config))
         if run_metadata is not None and _wants_trace(options):
             results, rows = plan.run_traced(context, values)
             metadata.fill(run_metadata, rows)
         else:
             results = plan.run(context, values)
+        if run_metadata is not None and getattr(options, "output_partition_graphs", False):
+            run_metadata.partition_graphs.append(metadata.needed_graph(call.fetches))
         for index, dtype in call.handles:
             results[index] = TensorHandle(results[index], dtype, self)
         return results[0] if call.mapper is None else call.mapper.build(results)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if not self._graph._operations:
+            raise RuntimeError(
+                "The Session graph is empty.  Add operations to the graph before calling run()."
+            )
 
     def _prepare(self, fetches: Any, feed_dict: Any) -> tuple[_Call, list[np.ndarray]]:
         """The cached call of these fetches and feed keys, and the fed values as arrays."""
@@ -178,6 +205,57 @@ class BaseSession:
 
         return call
 
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
+        """Prepares a run in several steps.
+
+        Args:
+            fetches: What the steps will fetch, each once.
+            feeds: The tensors that the steps will feed, each once; by default none.
+
+        Returns:
+            A handle for `partial_run`.
+
+        Raises:
+            RuntimeError: The session is closed or the graph empty.
+            TypeError: A fetch or feed cannot be one.
+            InvalidArgumentError: Nothing is fetched.
+        """
+        self._check_open()
+        mapper = FetchMapper(self._graph, fetches)
+        listed = list(feeds) if isinstance(feeds, (list, tuple)) else [] if feeds is None else [feeds]
+        call = _Call(self._graph, fetches, tuple(listed))
+        if not mapper.elements:
+            raise InvalidArgumentError("Must specify at least one target to fetch or execute.")
+        with self._lock:
+            handle = f"{len(self._partial_runs)}_{id(call):x}"
+            self._partial_runs[handle] = PartialRun(mapper.elements, call.feeds)
+        return handle
+
+    def partial_run(self, handle: str, fetches: Any, feed_dict: Any = None) -> Any:
+        """Goes on with a run in steps.
+
+        Args:
+            handle: What `partial_run_setup` gave.
+            fetches: Some of the fetches that it was given, in any structure.
+            feed_dict: Values for some of the feeds that it was given.
+
+        Raises:
+            InvalidArgumentError: There is no such run, or a feed or fetch is not one of its own or was used
+                before, or a fetch needs feeds that are still to come.
+        """
+        self._check_open()
+        part = self._partial_runs.get(handle)
+        if part is None:
+            raise InvalidArgumentError("Must run 'setup' before performing partial runs!", handle=handle)
+        mapper = FetchMapper(self._graph, fetches)
+        call = _Call(self._graph, fetches, tuple(feed_dict or ()))
+        values = call.convert(list((feed_dict or {}).values()))
+        results = part.step(self.run, mapper.elements, dict(zip(call.feeds, values)))
+        if part.is_finished:
+            with self._lock:
+                self._partial_runs.pop(handle, None)
+        return mapper.build(results)
+
     def __del__(self) -> None:
         # Nothing outside the process is held; kept so that subclasses may call it.
         self._closed = True
@@ -205,21 +283,14 @@ class _Call:
         self.seen: set[Any] = set()
 
     def _add_feed(self, graph: Graph, key: Any) -> None:
-        if hasattr(key, "_feed_tensors"):  # SparseTensor, IndexedSlices
-            tensors = key._feed_tensors()
-            self.unpack.append(lambda value: list(value))
-        elif isinstance(key, tuple):
-            tensors = list(key)
-            self.unpack.append(lambda value: list(value))
-        else:
-            tensors = [key]
-            self.unpack.append(None)
+        tensors, unpack = _feed_parts(key)
+        self.unpack.append(unpack)
         for item in tensors:
             try:
                 tensor = graph.as_graph_element(item, allow_operation=False)
             except (KeyError, ValueError, TypeError) as error:
-                kind = InvalidTypeError if isinstance(error, TypeError) else InvalidValueError
-                raise kind(f"Cannot interpret feed_dict key as Tensor: {error}") from error
+                text = getattr(error, "message", error)
+                raise InvalidTypeError(f"Cannot interpret feed_dict key as Tensor: {text}") from error
             assert isinstance(tensor, Tensor)
             if not graph.is_feedable(tensor):
                 raise InvalidValueError(f"Tensor {tensor} may not be fed.")
@@ -270,6 +341,34 @@ class _Call:
         return plan
 
 
+def _feed_parts(key: Any) -> tuple[list[Any], Callable[[Any], Sequence[Any]] | None]:
+    """The tensors of a feed's key, and what takes a value apart for them (None: it is the tensor's own)."""
+    if hasattr(key, "_feed_tensors"):  # SparseTensor, IndexedSlices
+        return key._feed_tensors(), list
+    if isinstance(key, (tuple, list)):
+        return nest.flatten(key), lambda value: _flat_like(key, value)
+    found = conversion_of(key)
+    if found is not None and found[2] is not None:
+        pairs = found[2]
+        return [tensor for tensor, _ in pairs(key, None)], lambda value: [
+            part for _, part in pairs(key, value)
+        ]
+    return [key], None
+
+
+def _flat_like(key: Any, value: Any) -> list[Any]:
+    """The parts of a fed value for a key that is a tuple of tensors, nested or not."""
+    if not isinstance(key, (tuple, list)):
+        return [value]
+    if len(key) != len(value):
+        raise InvalidValueError(
+            f"Could not flatten dictionary. Key had {len(key)} elements, but value had {len(value)} "
+            f"elements. "
+            f"Key: {key}, value: {value}."
+        )
+    return [part for one, other in zip(key, value) for part in _flat_like(one, other)]
+
+
 def _feed_array(tensor: Tensor, dtype: DType, value: Any) -> Any:
     if type(value) is np.ndarray and value.dtype == dtype.np and dtype.np.kind != "O":
         return value
@@ -283,6 +382,8 @@ def _feed_array(tensor: Tensor, dtype: DType, value: Any) -> Any:
     if isinstance(value, TensorHandle):
         value = value.handle if value.dtype != dtype and dtype.name == "string" else value.eval()
     if dtype.name == "string":
+        if isinstance(value, (int, float)):
+            raise _does_not_fit(value, dtype)
         from .convert import as_array
 
         return as_array(np.asarray(value, dtype=object) if isinstance(value, (list, tuple)) else value, dtype)
@@ -308,6 +409,10 @@ def _does_not_fit(value: Any, dtype: DType) -> InvalidTypeError:
         f"{dtype.as_numpy_dtype}. Try explicitly setting the type of the feed tensor to a larger type "
         "(e.g. int64)."
     )
+
+
+def _is_config(value: Any) -> bool:
+    return type(value).__name__ == "ConfigProto"
 
 
 def _wants_trace(options: Any) -> bool:
@@ -337,18 +442,22 @@ class Session(BaseSession):
     _entered: list[Any] | None = None
 
     def __enter__(self) -> Session:
-        entered = [graph_stack.push(self._graph), session_stack.push(self)]
-        for manager in entered:
+        if self._entered is not None:
+            raise RuntimeError(
+                "Session context managers are not re-entrant. Use `Session.as_default()` if you want to "
+                "enter a "
+                "session multiple times."
+            )
+        self._entered = [graph_stack.push(self._graph), session_stack.push(self)]
+        for manager in self._entered:
             manager.__enter__()
-        self._entered = (self._entered or []) + [entered]
         return self
 
     def __exit__(self, *exc: Any) -> None:
-        assert self._entered
-        for manager in reversed(self._entered.pop()):
+        entered, self._entered = self._entered, None
+        for manager in reversed(entered or []):
             manager.__exit__(*exc)
-        if not self._entered:
-            self.close()
+        self.close()
 
     @staticmethod
     def reset(target: str, containers: Any = None, config: Any = None) -> None:
@@ -358,10 +467,21 @@ class Session(BaseSession):
 class InteractiveSession(BaseSession):
     """`tf.InteractiveSession`: the default session from its making until `close`."""
 
+    _active_session_count = 0
+
     def __init__(
         self, target: str = "", graph: Graph | None = None, config: Any = None, **kwargs: Any
     ) -> None:
         super().__init__(target, graph, config, **kwargs)
+        if InteractiveSession._active_session_count:
+            warnings.warn(
+                "An interactive session is already active. This can cause out-of-memory errors in some "
+                "cases. You "
+                "must explicitly call `InteractiveSession.close()` to release resources held by the other "
+                "session(s).",
+                stacklevel=2,
+            )
+        InteractiveSession._active_session_count += 1
         self._managers = [session_stack.push(self)]
         if graph is not None:
             self._managers.insert(0, graph_stack.push(graph))
@@ -370,6 +490,8 @@ class InteractiveSession(BaseSession):
 
     def close(self) -> None:
         """Closes the session and ends its being the default."""
+        if not self._closed:
+            InteractiveSession._active_session_count -= 1
         super().close()
         while self._managers:
             self._managers.pop().__exit__(None, None, None)

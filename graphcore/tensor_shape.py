@@ -132,7 +132,14 @@ class Dimension:
 
     def __truediv__(self, other: Any) -> Any:
         raise InvalidTypeError(
-            f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', use // instead"
+            f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', please use // "
+            "instead"
+        )
+
+    def __rtruediv__(self, other: Any) -> Any:
+        raise InvalidTypeError(
+            f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', please use // "
+            "instead"
         )
 
     def __mod__(self, other: Any) -> Any:
@@ -340,15 +347,29 @@ class TensorShape:
 
     def __eq__(self, other: object) -> bool:
         try:
-            return self._shape == as_shape(other)._shape
-        except TypeError:
+            shape = as_shape(other)._shape
+        except (TypeError, ValueError):
             return NotImplemented
+        # As in TensorFlow: a dimension that is not known is not known to be equal to another.
+        return self is other or (self._shape == shape and (shape is None or None not in shape))
+
+    def __ne__(self, other: object) -> bool:
+        try:
+            shape = as_shape(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+        if self._shape is None or shape._shape is None:
+            raise InvalidValueError("The inequality of unknown TensorShapes is undefined.")
+        return not self == shape
 
     def __hash__(self) -> int:
         return hash(self._shape)
 
     def __add__(self, other: Any) -> TensorShape:
         return self.concatenate(other)
+
+    def __radd__(self, other: Any) -> TensorShape:
+        return as_shape(other).concatenate(self)
 
     def __repr__(self) -> str:
         return "TensorShape(None)" if self._shape is None else f"TensorShape({self.dims!r})"
@@ -360,7 +381,7 @@ class TensorShape:
         return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TensorShape, (self._shape,)
+        return TensorShape, (self.dims,)
 
 
 def as_shape(shape: Any) -> TensorShape:

@@ -220,7 +220,11 @@ class TestCase(unittest.TestCase):
     def _array(self, value: Any) -> np.ndarray:
         if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
             value = [self._array(item) if _holds_tensor(item) else item for item in value]
-        return np.asarray(self._value(value))
+        value = self._value(value)
+        try:
+            return np.asarray(value)
+        except ValueError:  # lists of different lengths
+            return np.asarray(value, dtype=object)
 
     def assertStartsWith(self, actual: str, expected_start: str, msg: str | None = None) -> None:
         """`actual` begins with `expected_start`."""

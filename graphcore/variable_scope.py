@@ -487,18 +487,36 @@ def get_global_step(graph: Any = None) -> Any:
 
     Raises:
         RuntimeError: There are several.
+        TypeError: It is no integer scalar.
     """
     graph = graph or get_default_graph()
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
     if len(found) > 1:
         names = ", ".join(getattr(item, "name", str(item)) for item in found)
         raise InvalidStateError(f"Multiple items in the GLOBAL_STEP collection: {names}")
-    if found:
-        return found[0]
     try:
-        return graph.get_tensor_by_name("global_step:0")
+        step = found[0] if found else graph.get_tensor_by_name("global_step:0")
     except KeyError:
         return None
+    assert_global_step(step)
+    return step
+
+
+def assert_global_step(global_step_tensor: Any) -> None:
+    """Checks that a tensor or variable is an integer scalar.
+
+    Raises:
+        TypeError: It is none.
+    """
+    if not hasattr(global_step_tensor, "dtype") or not hasattr(global_step_tensor, "get_shape"):
+        raise InvalidTypeError(f'Existing "global_step" must be a Variable or Tensor: {global_step_tensor}.')
+    if not global_step_tensor.dtype.base_dtype.is_integer:
+        raise InvalidTypeError(
+            f'Existing "global_step" does not have integer type: {global_step_tensor.dtype}'
+        )
+    shape = global_step_tensor.get_shape()
+    if shape.ndims != 0 and shape.is_fully_defined():
+        raise InvalidTypeError(f'Existing "global_step" is not scalar: {shape}')
 
 
 def create_global_step(graph: Any = None) -> Any:

@@ -50,6 +50,7 @@ GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
     ("ops",),
     ("loop_gradients", "conditional", "while_loops"),
     ("gradients", "function_gradients", "compiler"),
+    ("partial_run",),
     ("session",),
     ("variable",),
     ("initial_value",),

@@ -60,7 +60,7 @@ def _check_placeholders(draft: Draft) -> None:
             [f"You must feed a value for {sentence}" for sentence in sentences]
         )
     needed = ", ".join(fetch.name for fetch in draft.fetches[:5])
-    raise InvalidArgumentError(
+    error = InvalidArgumentError(
         f"{head}\n\t [[needed by the fetches {needed}]]",
         placeholders=[
             {
@@ -71,6 +71,8 @@ def _check_placeholders(draft: Draft) -> None:
             for operation in missing
         ],
     )
+    error.op, error.node_def = missing[0], missing[0].node_def
+    raise error
 
 
 def _check_implemented(wanted_by: dict[Operation, Operation | Tensor]) -> None:

@@ -29,7 +29,7 @@ from ..dtypes import (
 )
 from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..op import op, raw_ops
-from ..shapes import Shape, format_shape, merge
+from ..shapes import Shape, format_shape, merge, with_rank
 from ..tensor_lists import TensorList
 from ..tensor_shape import TensorShape
 from . import rules
@@ -120,7 +120,16 @@ def _check_dims(dims: Any) -> None:
         raise InvalidArgumentError(f"Dimensions {dims.tolist()} must be >= 0")
 
 
-fill.shape(lambda node: node.value_as_shape(0))
+@fill.shape
+def _(node: Any) -> Shape:
+    with_rank(node.shape(0), 1)
+    with_rank(node.shape(1), 0)
+    dims = node.value(0)
+    if dims is not None and np.any(np.less(dims, 0)):
+        raise InvalidValueError(f"Fill dimensions must be >= 0, got {np.asarray(dims).tolist()}")
+    return node.value_as_shape(0)
+
+
 fill.grad(lambda node, dy: [None, raw_ops.Sum(dy, raw_ops.Range(0, raw_ops.Rank(dy), 1))])
 
 _DEFINITE = (

@@ -303,6 +303,10 @@ def tf_assert(condition: Any, data: Any, summarize: int | None = None, name: str
 
 def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> tuple[Any, Any]:
     """`(false side, true side)` of a Switch: only the side that `pred` chooses carries `data`."""
+    if hasattr(data, "_components"):  # SparseTensor, IndexedSlices
+        with name_scope(name, "Switch", [data, pred]):
+            sides = [switch(part, pred) for part in data._components()]
+            return tuple(data._with_components(list(parts)) for parts in zip(*sides))
     tensor = convert_to_tensor(data, dtype, name="data", as_ref=True)
     if isinstance(tensor, Tensor) and tensor.dtype._is_ref_dtype:
         return tuple(raw_ops.RefSwitch(tensor, pred, name=name))

@@ -124,9 +124,7 @@ def test_every_problem_of_a_graph_is_listed_and_nothing_stays() -> None:
 def test_wrong_arguments() -> None:
     with pytest.raises(TypeError, match="graph_def must be a GraphDef proto"):
         tf.import_graph_def(3)
-    with pytest.raises(
-        ValueError, match=r"Requested return_element 'yy' not found in graph_def\. Did you mean"
-    ):
+    with pytest.raises(ValueError, match=r"Requested return node 'yy' not found in graph def\. Did you mean"):
         tf.import_graph_def(small(), return_elements=["yy"])
     with pytest.raises(TypeError, match="return_elements must be a list of strings"):
         tf.import_graph_def(small(), return_elements=[7])  # type: ignore[list-item]

@@ -116,9 +116,7 @@ def test_wrong_feeds() -> None:
             TypeError, match="Cannot interpret feed_dict key as Tensor: Can not convert a Operation"
         ):
             session.run(y, {y.op: 1})
-        with pytest.raises(
-            ValueError, match=r"Cannot interpret feed_dict key as Tensor(.|\n)*does not exist"
-        ):
+        with pytest.raises(TypeError, match=r"Cannot interpret feed_dict key as Tensor(.|\n)*does not exist"):
             session.run(y, {"z:0": 1})
         with pytest.raises(TypeError, match=r"cannot be a tf\.Tensor object"):
             session.run(y, {x: y})
@@ -149,7 +147,7 @@ def test_life_of_a_session(graph: Any) -> None:
     assert tf.get_default_graph() is graph
     with pytest.raises(TypeError, match=r"graph must be a tf\.Graph"):
         tf.Session(graph=3)
-    with tf.Session(config={"whatever": 1}) as configured:
+    with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as configured:
         assert configured.run(c) == 1.0
 
 
