@@ -179,6 +179,10 @@ class MissingFileError(NotFoundError, FileNotFoundError):
     __str__ = OpError.__str__
 
 
+class MissingPartError(MissingFileError, DataLossError):
+    """A file that belongs to others which are there does not exist: what it held is lost."""
+
+
 class MissingNameError(NotFoundError, KeyError):
     """A tensor, operation, variable or key of that name does not exist."""
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from .store import Store
 
 Summary = dict[str, Any]
+_ASKED = 16
+"""Data files of a remote checkpoint that are asked for."""
 _DEFAULT_SIGNATURE = "serving_default"
 _UNREADABLE = (DataLossError, InvalidValueError, UnimplementedError)
 """What a file raises that does not hold what it should: what lies beside it can still be shown."""
@@ -271,8 +273,8 @@ def what_is_left(name: str) -> DataLossError | None:
     """
     from . import verify_incomplete
 
-    if files.is_remote(name):  # it would take listings, which servers seldom give
-        return None
+    if files.is_remote(name):
+        return _lost_index(verify_incomplete.prefix_of(name))
     if files.is_directory(name):
         left = verify_incomplete.pieces_in(name, ())
         prefix = verify_incomplete.prefix_of(left[0].path) if len(left) == 1 else ""
@@ -289,18 +291,34 @@ def what_is_left(name: str) -> DataLossError | None:
     return DataLossError(text, path=damaged[0].path, meta=meta if files.is_file(meta) else None)
 
 
+def _lost_index(prefix: str) -> DataLossError | None:
+    """As `what_is_left`, of a URL: servers seldom list, so only the first data file tells."""
+    index, first = f"{prefix}.index", f"{prefix}.data-00000-of-00001"
+    if files.is_directory(prefix) or files.is_file(index) or not files.is_file(first):
+        return None
+    text = f"{files.absence(index)}; without it nothing says what is in {first}."
+    meta = f"{prefix}.meta"
+    return DataLossError(text, path=index, meta=meta if files.is_file(meta) else None)
+
+
 def _missing_files(store: Mapping[str, Entry] | None) -> Summary:
     """The data files that a checkpoint's index names and that are not beside it."""
-    if not isinstance(store, Bundle) or files.is_remote(store.prefix):
+    if not isinstance(store, Bundle):
         return {}
-    there = set(files.list_directory(os.path.dirname(store.prefix) or "."))
     names = [os.path.basename(store.shard_path(shard)) for shard in range(store.num_shards)]
-    missing = [name for name in names if name not in there]
+    if files.is_remote(store.prefix):  # each is asked for, unless that are very many
+        missing = [name for name in names[:_ASKED] if not files.is_file(_beside(store.prefix, name))]
+    else:
+        there = set(files.list_directory(os.path.dirname(store.prefix) or "."))
+        missing = [name for name in names if name not in there]
     if not missing:
         return {}
-    folder = os.path.dirname(store.prefix)
-    damaged = {one: f"{os.path.join(folder, one)} does not exist; what it held is lost." for one in missing}
+    damaged = {one: f"{files.absence(_beside(store.prefix, one))}; what it held is lost." for one in missing}
     return {"missing_files": missing, "data_files": len(names), "damaged": damaged}
+
+
+def _beside(prefix: str, name: str) -> str:
+    return os.path.join(os.path.dirname(prefix), name)
 
 
 def _summarise_checkpoint(resolved: ResolvedCheckpoint) -> Summary:

@@ -118,6 +118,7 @@ def _verify(name: str) -> list[Verification]:
     if files.is_directory(name):
         return _verify_directory(name)
     from . import verify_incomplete
+    from .summary import what_is_left
 
     left_over = verify_incomplete.left_over(name) if files.is_file(name) else None
     if left_over is not None:
@@ -138,6 +139,13 @@ def _verify(name: str) -> list[Verification]:
             return [rest, *verify_incomplete.graph_beside(prefix)]
         if is_unreadable(error):
             raise
+        lost = what_is_left(name) if files.is_remote(name) else None
+        if lost is not None:
+            damaged = [damage_of("", lost, lost.fields["path"])]
+            return [
+                Verification(prefix, "checkpoint", damaged=damaged),
+                *verify_incomplete.graph_beside(prefix),
+            ]
         alone = verify_incomplete.graph_beside(prefix)
         if alone and not files.is_file(name):  # a graph that has no checkpoint, by its prefix
             return alone

@@ -118,7 +118,7 @@ def _without_index(prefix: str) -> Verification | None:
     if not (names or left):
         return None
     index = f"{prefix}.index"
-    why = f"{index} does not exist; without it nothing says what is in {', '.join(names) or 'what is left'}."
+    why = f"{files.absence(index)}; without it nothing says what is in {', '.join(names) or 'what is left'}."
     found = Verification(prefix, "checkpoint", damaged=[Damage("", "missing", index, why)])
     if left:
         are = "is" if len(left) == 1 else "are"

@@ -54,6 +54,13 @@ def test_an_index_and_the_graph(form: str, sgtool: Tool) -> None:
 
 
 @pytest.mark.usefixtures("model")
+@pytest.mark.parametrize("form", ["m", "m.index", "m.meta", "m.data-00000-of-00001", "checkpoint", "."])
+def test_the_data(form: str, sgtool: Tool) -> None:
+    Path("m.data-00000-of-00001").unlink()
+    expect_damage(sgtool, form, "m.data-00000-of-00001")
+
+
+@pytest.mark.usefixtures("model")
 def test_what_needs_no_values_still_runs(sgtool: Tool) -> None:
     feed = ["--fetch", "y:0", "--feed", "x:0=[[1, 2]]"]
     for name in ("index", "data-00000-of-00001"):
