@@ -302,7 +302,7 @@ class Bundle(Store):
                 missing = [p for p in map(self.shard_path, range(self.num_shards)) if not files.is_file(p)]
                 raise MissingPartError(
                     f"Tensor '{label}' of checkpoint {self.prefix} is in {path}, which does not exist."
-                    f"{_answers(path)} Of its {self.num_shards} data files these are missing:{bullets(missing)}",
+                    f"{_answers(path)} Of {self.num_shards} data files these are missing:{bullets(missing)}",
                     path=path,
                     missing=missing,
                 )
