@@ -5,6 +5,7 @@ Source: tensorflow/core/kernels/data/*_dataset_op.cc and data/experimental (r1.1
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -220,10 +221,56 @@ for _name, _inputs, _attrs, _old in (
     ("RewriteDataset", ", rewrite_name: string", OUT, False),
     ("FinalizeDataset", "", ("has_captured_ref: bool = false", *OUT), False),
     ("AssertNextDataset", ", transformations: string", OUT, True),
+    ("LatencyStatsDataset", ", tag: string", OUT, True),
+    ("BytesProducedStatsDataset", ", tag: string", OUT, True),
 ):
     dataset_op(_name, f"input_dataset: variant{_inputs} -> handle: variant", *_attrs, experimental=_old)(
         _as_it_is
     )
+
+
+for _name, _inputs in (
+    ("SetStatsAggregatorDataset", ", stats_aggregator: resource, tag: string, counter_prefix: string"),
+    ("ThreadPoolDataset", ", thread_pool: resource"),
+):
+    dataset_op(
+        _name, f"input_dataset: variant{_inputs} -> handle: variant", *OUT, experimental=True, stateful=True
+    )(_as_it_is)
+
+
+@dataset_op(
+    "SleepDataset",
+    "input_dataset: variant, sleep_microseconds: int64 -> handle: variant",
+    *OUT,
+    experimental=True,
+)
+def sleep_dataset(input_dataset: Any, sleep_microseconds: Any) -> Any:
+    """The elements, each after a pause."""
+    dataset, pause = as_dataset(input_dataset), max(0, int(sleep_microseconds)) / 1e6
+
+    def rows(source: Source) -> Rows:
+        inputs = dataset.rows(source)
+
+        def step() -> Row:
+            time.sleep(pause)
+            return next(inputs)
+
+        return Steps(step)
+
+    return Dataset(rows, dataset.cardinality)
+
+
+@dataset_op(
+    "ChooseFastestDataset",
+    "input_datasets: N * variant -> handle: variant",
+    "N: int >= 2",
+    "num_experiments: int",
+    *OUT,
+    experimental=True,
+)
+def choose_fastest_dataset(input_datasets: Any) -> Any:
+    """The first of datasets that give the same elements."""
+    return as_dataset(input_datasets[0])
 
 
 @dataset_op("IgnoreErrorsDataset", "input_dataset: variant -> handle: variant", *OUT, experimental=True)

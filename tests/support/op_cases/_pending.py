@@ -99,6 +99,7 @@ LATER_OPS = frozenset(
         """
     AnonymousIteratorV3 AnonymousSeedGenerator DeleteSeedGenerator DummyMemoryCache DummySeedGenerator
     FinalizeDataset OptionsDataset ParallelBatchDataset ParallelFilterDataset ParallelInterleaveDatasetV3
+    LegacyParallelInterleaveDatasetV2
     ParallelInterleaveDatasetV4 ParallelMapDatasetV2 ParseExampleDatasetV2 ParseExampleV2 RewriteDataset
     ShuffleDatasetV3 StatelessCase DisableCopyOnRead
     RngReadAndSkip StatelessRandomGetAlg StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg
@@ -200,6 +201,9 @@ _DATASETS = _words(
     ShuffleDatasetV2 ShuffleDatasetV3 SkipDataset SlidingWindowDataset SparseTensorSliceDataset TakeDataset
     TakeWhileDataset TensorDataset TensorSliceDataset TextLineDataset TFRecordDataset UnbatchDataset
     UniqueDataset UnwrapDatasetVariant WindowDataset WrapDatasetVariant ZipDataset
+    LegacyParallelInterleaveDatasetV2 BytesProducedStatsDataset ChooseFastestDataset CSVDataset DatasetToTFRecord DeserializeIterator
+    LatencyStatsDataset MapDefun MatchingFiles MatchingFilesDataset SerializeIterator
+    SetStatsAggregatorDataset SleepDataset SqlDataset ThreadPoolDataset
 """
 )
 PENDING.update(dict.fromkeys(_DATASETS, "needs a dataset: tests of tf.data"))
