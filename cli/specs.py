@@ -11,6 +11,7 @@ import click
 
 from ..formats import files
 from ..formats.errors import InvalidValueError, OpError
+from . import render
 
 SPEC_SUFFIXES = (".yaml", ".yml", ".json")
 PYTHON_SUFFIX = ".py"
@@ -110,6 +111,7 @@ def build(path: str, overrides: Mapping[str, Any], seed: int | None = None) -> B
     return Built(graph, saver)
 
 
+@render.prints_aside()
 def _call_build(path: str, overrides: Mapping[str, Any]) -> None:
     """Runs `build(tf, **overrides)` of a Python file.
 
@@ -174,6 +176,7 @@ def encode_graph(built: Built) -> bytes:
     return encoded
 
 
+@render.prints_aside()
 def write_initial(built: Built, prefix: str) -> None:
     """Initialises the variables of a graph and saves them, the graph beside them.
 

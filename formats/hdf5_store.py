@@ -115,6 +115,9 @@ class Hdf5Store(Store):
                 if not files.is_remote(path):  # before attributes are read, which lie in these heaps
                     hdf5_heaps.check_heaps(path, hdf5_heaps.places_of_values(datasets))
                 self._entries = dict(sorted(self._read_entries(datasets).items()))
+                with self._tolerated(""):
+                    for path, why in hdf5_walk.unfollowed_links(self._file).items():
+                        self.skipped.setdefault(path.removesuffix(":0"), why)
             except BaseException:
                 self._file.close()  # HDF5 would go on taking the path for this file
                 raise

@@ -40,6 +40,30 @@ def datasets(file: Any, tolerated: Tolerated) -> list[Any]:
     return found
 
 
+def unfollowed_links(file: Any) -> dict[str, str]:
+    """The links of a file that lead out of it or nowhere, by path, and what they are."""
+    import h5py
+
+    found = {}
+
+    def note(path: str, link: Any) -> None:
+        if isinstance(link, h5py.ExternalLink):
+            found[path] = f"it is a link to {link.path} in the file {link.filename}, which is not read"
+        elif isinstance(link, h5py.SoftLink) and _leads_nowhere(file, path):
+            found[path] = f"it is a link to {link.path}, which is not there"
+
+    file.visititems_links(note)
+    return found
+
+
+def _leads_nowhere(file: Any, path: str) -> bool:
+    try:
+        file[path]
+    except (KeyError, OSError, RuntimeError):  # what h5py raises where a path breaks off, or goes round
+        return True
+    return False
+
+
 def _children(group: Any, tolerated: Tolerated) -> list[str]:
     """The paths of a group's members, as far as they can be listed."""
     names: list[str] = []

@@ -72,7 +72,8 @@ def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
         TensorFlow has), `checkpoints` (the complete ones of the directory), `meta_graphs` (the tags of
         each graph of a SavedModel), `saver`, `functions`, `function_ops` (as `ops`, of their bodies),
         `constants`, `damaged` (what of a store, or which file of a checkpoint, cannot be opened, and why),
-        `unreadable` (as `damaged`, of what the system or server does not give),
+        `unreadable` (as `damaged`, of what the system or server does not give), `causes` (what seems to
+        have happened to a damaged store),
         `missing` (a reason why the checkpoint beside a graph could not be read), `missing_files`
         (those of its `data_files` data files that are not there), and of each variable what
         `variable_rows.py` says and `variable` (the name of what lies under a key, of a checkpoint of
@@ -397,6 +398,7 @@ def _neighbours(resolved: ResolvedCheckpoint) -> Summary:
 def _summarise_foreign(name: str, format: registry.Format) -> Summary:
     """Another store than a checkpoint, with the graph in it if it keeps one."""
     from . import graph_file
+    from .verify_causes import causes_of
 
     store: Any = read_what_is_intact(name, format)
     summary: Summary = {"format": format.name, "path": name}
@@ -416,6 +418,8 @@ def _summarise_foreign(name: str, format: registry.Format) -> Summary:
     ):
         if told:
             summary[what] = told
+    if "damaged" in summary and files.is_file(name) and (causes := causes_of(name)):
+        summary["causes"] = causes
     return summary | ({"skipped": dict(store.skipped)} if store.skipped else {})
 
 
@@ -430,10 +434,26 @@ def read_what_is_intact(name: str, format: registry.Format) -> Any:
     except OpError as error:
         if format.read_damaged is None or not (isinstance(error, DataLossError) or is_unreadable(error)):
             raise
-        store = format.read_damaged(name)
+        try:
+            store = format.read_damaged(name)
+        except OpError:
+            store = {}
         if not len(store):
-            raise
+            raise _explained(name, error, getattr(store, "damaged", {})) from error
         return store
+
+
+def _explained(name: str, error: OpError, damaged: dict[str, OpError]) -> OpError:
+    """The error of a store that cannot be opened, with what is wrong in detail, and the causes."""
+    from .verify_causes import causes_of
+
+    if is_unreadable(error) or not files.is_file(name):
+        return error
+    text = bullets([str(why) for why in damaged.values()]) if damaged else ""
+    causes = "".join(f"\n{cause}" for cause in causes_of(name))
+    if not (text or causes):
+        return error
+    return DataLossError(f"{error}{text}{causes}", **error.fields)
 
 
 @_many_objects()
