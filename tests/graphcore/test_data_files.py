@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from op_cases.parsing import example
 from pipelines import elements, plain, rows_of, sparse
@@ -251,3 +252,33 @@ def test_single_elements_and_cardinality(tf: Any) -> None:
     with tf.Session() as session:
         assert plain(session.run(one))[1] == [5, 6, 7]
         assert session.run(tf.data.experimental.cardinality(tf.data.Dataset.range(5).batch(2))) == 3
+
+
+def test_ragged_features_of_examples(tf: Any) -> None:
+    records = [example(ids=list(range(number)) or None, x=[0.5]) for number in (2, 0, 1)]
+    kinds: dict[str, Any] = {"output_types": [tf.variant, tf.float32], "output_shapes": [None, [None]]}
+    dataset = tf.data.Dataset.from_tensor_slices(records).batch(2)
+    parsed = tf.raw_ops.ParseExampleDatasetV2(
+        input_dataset=dataset._variant_tensor,
+        num_parallel_calls=tf.constant(1, tf.int64),
+        dense_defaults=[tf.zeros([0])],
+        sparse_keys=[],
+        dense_keys=["x"],
+        ragged_keys=["ids"],
+        sparse_types=[],
+        dense_shapes=[[]],
+        ragged_value_types=[tf.int64],
+        ragged_split_types=[tf.int32],
+        **kinds,
+    )
+    iterator = tf.raw_ops.IteratorV2(shared_name="", container="", **kinds)
+    start = tf.raw_ops.MakeIterator(dataset=parsed, iterator=iterator)
+    ids, _ = tf.raw_ops.IteratorGetNext(iterator=iterator, **kinds)
+    back = tf.raw_ops.RaggedTensorFromVariant(
+        encoded_ragged=ids, input_ragged_rank=1, output_ragged_rank=1, Tvalues=tf.int64, Tsplits=tf.int32
+    )
+    with tf.Session() as session:
+        session.run(start)
+        found = [session.run([back.output_nested_splits[0], back.output_dense_values]) for _ in range(2)]
+    assert [[part.tolist() for part in each] for each in found] == [[[0, 2, 2], [0, 1]], [[0, 1], [0]]]
+    assert found[0][0].dtype == np.int32
