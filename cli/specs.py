@@ -127,9 +127,12 @@ def _call_build(path: str, overrides: Mapping[str, Any]) -> None:
         function = runpy.run_path(path).get("build")
         if callable(function):
             function(tf, **overrides)
-    except OpError:
+    except (OpError, MemoryError):
         raise
-    except Exception as error:  # somebody else's code can raise anything, and none of it is a bug of ours
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # others' code can raise anything, or end all
         lines = [
             frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path
         ]

@@ -117,7 +117,7 @@ class Hdf5Store(Store):
                 self._entries = dict(sorted(self._read_entries(datasets).items()))
                 with self._tolerated(""):
                     for path, why in hdf5_walk.unfollowed_links(self._file).items():
-                        self.skipped.setdefault(path.removesuffix(":0"), why)
+                        self.skipped.setdefault(path.strip("/").removesuffix(":0"), why)
             except BaseException:
                 self._file.close()  # HDF5 would go on taking the path for this file
                 raise
@@ -366,7 +366,9 @@ def _h5_errors(path: str, name: str = "") -> Iterator[None]:
         yield
     except OpError:
         raise
-    except (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
+    # What h5py raises where HDF5 finds something wrong (OSError, RuntimeError, KeyError), where a name is no
+    # text or a dtype cannot be (ValueError, TypeError), and what attributes of the wrong kind lead to (TypeError).
+    except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
         with files.os_errors(path, "read"):
             files.raise_os_error_in(error, files.NOT_DAMAGE)
         where = f"'{name}' in {path}" if name else path

@@ -44,21 +44,31 @@ def unfollowed_links(file: Any) -> dict[str, str]:
     """The links of a file that lead out of it or nowhere, by path, and what they are."""
     import h5py
 
-    found = {}
-
-    def note(path: str, link: Any) -> None:
-        if isinstance(link, h5py.ExternalLink):
-            found[path] = f"it is a link to {link.path} in the file {link.filename}, which is not read"
-        elif isinstance(link, h5py.SoftLink) and _leads_nowhere(file, path):
-            found[path] = f"it is a link to {link.path}, which is not there"
-
-    file.visititems_links(note)
+    found: dict[str, str] = {}
+    seen: set[int] = set()
+    groups = [file]
+    while groups:  # not with h5py's visititems_links, which ends in a SystemError where a file is damaged
+        group = groups.pop()
+        for name in group:
+            path = f"{group.name.rstrip('/')}/{name}"
+            link = group.get(name, getlink=True)
+            if isinstance(link, h5py.ExternalLink):
+                found[path] = f"it is a link to {link.path} in the file {link.filename}, which is not read"
+            elif isinstance(link, h5py.SoftLink):
+                if _leads_nowhere(group, name):
+                    found[path] = f"it is a link to {link.path}, which is not there"
+            elif group.get(name, getclass=True) is h5py.Group:
+                inner = group[name]
+                address = h5py.h5o.get_info(inner.id).addr
+                if address not in seen:
+                    seen.add(address)
+                    groups.append(inner)
     return found
 
 
-def _leads_nowhere(file: Any, path: str) -> bool:
+def _leads_nowhere(group: Any, name: str) -> bool:
     try:
-        file[path]
+        group[name]
     except (KeyError, OSError, RuntimeError):  # what h5py raises where a path breaks off, or goes round
         return True
     return False

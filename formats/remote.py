@@ -343,7 +343,11 @@ def _errors(url: str, doing: str, hint: bool = True) -> Iterator[None]:
         raise InvalidValueError(
             f"Cannot {doing} {url}: no file system is called {scheme}.", path=url
         ) from error
-    except Exception as error:  # each file system has errors of its own (botocore, aiohttp, ...)
+    except (AssertionError, AttributeError, MemoryError, NameError, TypeError):
+        raise  # mistakes in code are no answer of a server
+    except Exception as error:
+        # Each file system raises the errors of the library behind it (botocore, aiohttp, google.auth, ...),
+        # which have no class in common and are not installed where they are not used.
         raise _unanswered(url, doing, error) from error
 
 

@@ -451,3 +451,10 @@ def test_local_paths_do_not_import_fsspec() -> None:
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_a_mistake_in_code_is_no_answer_of_a_server(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    system = fsspec.filesystem("memory")
+    monkeypatch.setattr(type(system), "cat_file", lambda *_, **__: None + 1)
+    with pytest.raises(TypeError):
+        files.read_bytes(f"{ROOT}/slices.index")
