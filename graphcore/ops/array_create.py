@@ -41,7 +41,13 @@ def const(*, value: Any) -> Any:
     return value
 
 
+host_const = op(
+    "HostConst", "-> output: dtype", "value: tensor", dtype=ANY, no_grad="a constant depends on nothing"
+)(const.kernel)
+
+
 @const.shape
+@host_const.shape
 def _(node: Any) -> Shape:
     value = node.node.attr("value")
     if hasattr(value, "tensor_shape"):

@@ -272,3 +272,22 @@ def test_tensorflow_gives_the_same_examples(text, subsample):
         for mine, its in zip(one, other, strict=True):
             assert mine.dtype == its.dtype
             assert mine.tolist() == its.tolist()
+
+
+@pytest.mark.parametrize("module", ["ours", pytest.param("theirs", marks=pytest.mark.oracle)])
+def test_a_constant_in_a_file(tmp_path, module):
+    path = tmp_path / "constant"
+    path.write_bytes(MATRIX.tobytes())
+    api = tf if module == "ours" else pytest.importorskip("tensorflow").compat.v1
+    with api.Graph().as_default(), api.Session() as session:
+        make = api.raw_ops.ImmutableConst
+        whole = make(dtype=api.float32, shape=[4, 3], memory_region_name=str(path))
+        part = make(dtype=api.int32, shape=[2], memory_region_name=str(path))
+        assert whole.shape.as_list() == [4, 3]
+        assert session.run(whole).tolist() == MATRIX.tolist()
+        assert session.run(part).tolist() == MATRIX[0, :2].view(np.int32).tolist()
+        with pytest.raises(api.errors.NotFoundError):
+            session.run(make(dtype=api.int32, shape=[2], memory_region_name=f"{path}x"))
+    if module == "ours":
+        with tf.Session() as session, pytest.raises(tf.errors.ResourceExhaustedError, match="has 48 bytes"):
+            session.run(tf.raw_ops.ImmutableConst(dtype=tf.int64, shape=[7], memory_region_name=str(path)))

@@ -299,6 +299,7 @@ PENDING.update(
         "writes files: tests of summary writers",
     )
 )
+PENDING["ImmutableConst"] = "reads files: tests of words"
 PENDING["BatchFunction"] = "calls a function of a library: tests of batching"
 PENDING["DebugGradientRefIdentity"] = "its output aliases the variable: as RefIdentity"
 PENDING["DisableCopyOnRead"] = "by a handle: tests of variables"
