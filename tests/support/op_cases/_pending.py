@@ -83,6 +83,8 @@ UNDIFFERENTIATED: dict[str, str] = {
         ],
         _STRAIGHT,
     ),
+    "Batch": "each run has a number of its own: tests of batching",
+    "Unbatch": "its gradient is that of all runs: tests of batching",
     "Cholesky": "of symmetric matrices only: tests of linear algebra",
     "MaxPool3DGradGrad": "its gradient has no double precision: compared with TensorFlow's",
     "NextAfter": "it is a step: compared with TensorFlow's",
