@@ -367,7 +367,7 @@ def _h5_errors(path: str, name: str = "") -> Iterator[None]:
     except OpError:
         raise
     # What h5py raises where HDF5 finds something wrong (OSError, RuntimeError, KeyError), where a name is no
-    # text or a dtype cannot be (ValueError, TypeError), and what attributes of the wrong kind lead to (TypeError).
+    # text or a dtype cannot be (ValueError, TypeError), and what odd attributes give (TypeError).
     except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
         with files.os_errors(path, "read"):
             files.raise_os_error_in(error, files.NOT_DAMAGE)

@@ -262,7 +262,11 @@ def _verify_directory(name: str) -> list[Verification]:
         return found
     from . import verify_incomplete
 
-    bases = [one.removesuffix(".index") for one in files.list_directory(name) if one.endswith(".index")]
+    bases = [
+        one.removesuffix(".index")
+        for one in files.list_directory(name)
+        if one.endswith(".index") and files.is_file(os.path.join(name, one))
+    ]
     found = []
     for base in bases:
         index = os.path.join(name, f"{base}.index")
