@@ -23,7 +23,7 @@ from .default import (
 )
 from .dtypes import as_dtype, float32
 from .errors import InvalidStateError, InvalidTypeError, InvalidValueError
-from .initializers import Zeros, glorot_uniform
+from .initializers import GlorotUniform, Zeros
 from .input_spec import InputSpec, assert_compatible
 from .layer_connections import Connections
 from .op import raw_ops
@@ -467,7 +467,7 @@ class Layer(Connections):
 def _keras_variable(name: str, shape: Any, initializer: Any, dtype: Any, **options: Any) -> Any:
     """A resource variable in the current name scope."""
     if initializer is None:
-        initializer = glorot_uniform() if dtype.is_floating else Zeros()
+        initializer = GlorotUniform() if dtype.is_floating else Zeros()
     if isinstance(initializer, type):
         initializer = initializer()
     first: Callable[[], Any] | Any = initializer

@@ -12,7 +12,7 @@ from .convert import convert_to_tensor
 from .default import GraphKeys, get_default_graph, name_scope
 from .dtypes import as_dtype, float32, string
 from .errors import InvalidValueError
-from .initializers import Initializer, Zeros, glorot_uniform
+from .initializers import GlorotUniform, Initializer, Zeros
 from .operation import Tensor
 from .ops.array_slice import tf_slice
 from .partitioned_variable import PartitionedVariable, PartitionInfo, call_partitioner, slices_of
@@ -177,7 +177,7 @@ class VariableStore:
 
 def _default_initializer(name: str, dtype: Any) -> Initializer:
     if dtype.is_floating:
-        return glorot_uniform()
+        return GlorotUniform()
     if dtype.is_integer or dtype.is_unsigned or dtype.is_bool or dtype == string:
         return Zeros()
     raise InvalidValueError(f"An initializer for variable {name} of {dtype.base_dtype} is required")

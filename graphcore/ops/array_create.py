@@ -229,7 +229,9 @@ def lin_space(start: Any, stop: Any, num: Any) -> Any:
     if count == 1:
         return np.array([start], start.dtype)
     step = (stop - start) / start.dtype.type(count - 1)
-    return (start + step * np.arange(count, dtype=np.float64)).astype(start.dtype)
+    values = (start + step * np.arange(count, dtype=np.float64)).astype(start.dtype)
+    values[-1] = stop  # exactly, whatever rounding makes of the sum
+    return values
 
 
 @lin_space.shape
