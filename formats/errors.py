@@ -201,6 +201,10 @@ class InvalidStateError(FailedPreconditionError, RuntimeError):
     """Something is not in the state for what is asked; Python code would report a RuntimeError."""
 
 
+class NotSupportedError(UnimplementedError, NotImplementedError):
+    """An operation of the interface that nobody implements, here or in TensorFlow."""
+
+
 class MissingExtraError(UnavailableError, ImportError):
     """An optional dependency is not installed; the message names the extra."""
 

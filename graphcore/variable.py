@@ -229,6 +229,11 @@ class Variable(TensorOperators):
         raise NotImplementedError
 
     @property
+    def _shared_name(self) -> str:
+        """The name without its output's number."""
+        return self.name.partition(":")[0]
+
+    @property
     def op(self) -> Operation:
         """The operation that holds it; its name is the checkpoint's key."""
         raise NotImplementedError
