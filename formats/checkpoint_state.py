@@ -460,6 +460,16 @@ def v1_files(prefix: str) -> list[str]:
     return _v1_files(prefix)
 
 
+def v1_shards(name: str) -> tuple[list[str], list[str]]:
+    """Of a first-generation checkpoint in several files, by one of its names: those there, those not."""
+    match = V1_SHARD.fullmatch(name)
+    if match is None or int(match["count"]) > 100_000:
+        return [], []
+    every = [f"{match['prefix']}-{at:05d}-of-{match['count']}" for at in range(int(match["count"]))]
+    there = [path for path in every if files.is_file(path)]
+    return there, [path for path in every if path not in there]
+
+
 def _meta_beside(prefix: str) -> str | None:
     match = V1_SHARD.fullmatch(prefix)
     for base in (prefix, match["prefix"] if match else prefix):

@@ -29,6 +29,7 @@ from .errors import (
 from .graph_facts import as_list, dtype_name, graph_facts, unlisted
 from .slots import slots_of_keras
 from .tensor_proto import shape_from_proto
+from .v1 import V1Checkpoint
 from .variable_rows import mark_slots, variable_rows
 
 if TYPE_CHECKING:
@@ -303,7 +304,11 @@ def _lost_index(prefix: str) -> DataLossError | None:
 
 
 def _missing_files(store: Mapping[str, Entry] | None) -> Summary:
-    """The data files that a checkpoint's index names and that are not beside it."""
+    """The data files that a checkpoint's index names, or its own name counts, and that are not beside it."""
+    if isinstance(store, V1Checkpoint) and not files.is_remote(store.prefix):
+        there, gone = checkpoint_state.v1_shards(store.prefix)
+        names, missing = [*there, *gone], list(map(os.path.basename, gone))
+        return _told_missing(store.prefix, missing, len(names)) if there else {}
     if not isinstance(store, Bundle):
         return {}
     names = [os.path.basename(store.shard_path(shard)) for shard in range(store.num_shards)]
@@ -312,10 +317,14 @@ def _missing_files(store: Mapping[str, Entry] | None) -> Summary:
     else:
         there = set(files.list_directory(os.path.dirname(store.prefix) or "."))
         missing = [name for name in names if name not in there]
+    return _told_missing(store.prefix, missing, len(names))
+
+
+def _told_missing(prefix: str, missing: list[str], count: int) -> Summary:
     if not missing:
         return {}
-    damaged = {one: f"{files.absence(_beside(store.prefix, one))}; what it held is lost." for one in missing}
-    return {"missing_files": missing, "data_files": len(names), "damaged": damaged}
+    damaged = {one: f"{files.absence(_beside(prefix, one))}; what it held is lost." for one in missing}
+    return {"missing_files": missing, "data_files": count, "damaged": damaged}
 
 
 def _beside(prefix: str, name: str) -> str:

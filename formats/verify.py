@@ -123,7 +123,7 @@ def _verify(name: str) -> list[Verification]:
     left_over = verify_incomplete.left_over(name) if files.is_file(name) else None
     if left_over is not None:
         return [left_over]
-    there, missing = verify_incomplete.v1_shards(name)
+    there, missing = checkpoint_state.v1_shards(name)
     if there and missing:  # before a file of several is taken for a checkpoint of its own
         from .verify_v1 import verify_v1
 

@@ -90,3 +90,29 @@ def test_the_variables_of_a_saved_model(gone: str, form: str, sgtool: Tool) -> N
     path = Path("model", gone)
     shutil.rmtree(path) if path.is_dir() else path.unlink()
     expect_damage(sgtool, form, "variables.index does not exist: the values of 5 variables are lost")
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+@pytest.mark.parametrize("form", ["sharded-00000-of-00002", "sharded-00001-of-00002", "sharded", "."])
+def test_one_file_of_a_first_generation_checkpoint(lost: int, form: str, sgtool: Tool) -> None:
+    names = [f"sharded-0000{shard}-of-00002" for shard in range(2)]
+    for name in names:
+        shutil.copy(GOLDEN / "v1" / name, ".")
+    Path(names[lost]).unlink()
+    for words in (["inspect"], ["verify"], ["save", "-o", "out"]):
+        result = sgtool(words[0], form, *words[1:])
+        assert result.code == 4, (words, result.err)
+        assert names[lost] in result.out + result.err
+    if form == names[1 - lost]:
+        assert sgtool("inspect", form, "--json").json["variables"]  # what is there is shown
+    assert not list(Path().glob("out*"))
+
+
+def test_what_a_state_file_calls_a_checkpoint_and_is_a_graph(sgtool: Tool, linear: Path) -> None:
+    assert sgtool("build", linear, "-o", "m.pbtxt").code == 0
+    Path("m.pbtxt").rename("m")
+    Path("checkpoint").write_text('model_checkpoint_path: "m"\n')
+    for words in (["inspect"], ["verify"], ["save", "-o", "out"]):
+        result = sgtool(words[0], ".", *words[1:])
+        assert result.code == 4, (words, result.err)
+        assert "m: not an sstable (bad magic number)" in result.out + result.err
