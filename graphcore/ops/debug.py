@@ -1,6 +1,7 @@
 """What TensorFlow's debugger puts between operations, and copies between devices.
 
-Nothing is sent to the debugger's addresses: `debug_urls` is kept and has no effect.
+Nothing is sent to the debugger's addresses: `debug_urls` is kept and has no effect. What is gated by a
+debugger that must be connected gives an empty vector, as in TensorFlow where none is.
 Source: tensorflow/core/kernels/debug_ops.h (r1.15), behaviour only.
 """
 
@@ -36,7 +37,8 @@ for _name in ("Copy", "CopyHost"):
         undefined_grad=_UNDEFINED,
     )(_same).shape(rules.unchanged)
 
-op(
+
+@op(
     "DebugIdentity",
     "input: T -> output: T",
     *_URLS,
@@ -44,7 +46,16 @@ op(
     T=ANY,
     allows_uninitialized_input=True,
     undefined_grad=_UNDEFINED,
-)(_same).shape(rules.unchanged)
+)
+def debug_identity(input: Any, *, gated_grpc: bool) -> Any:
+    """The input."""
+    return np.asarray(input).reshape(-1)[:0] if gated_grpc else input
+
+
+@debug_identity.shape
+def _(node: Any) -> Shape:
+    given: Shape = node.shape(0)
+    return (0,) if node.attr("gated_grpc") else given
 
 
 @op(
@@ -56,12 +67,14 @@ op(
     allows_uninitialized_input=True,
     undefined_grad=_UNDEFINED,
 )
-def debug_nan_count(input: Any) -> Any:
+def debug_nan_count(input: Any, *, gated_grpc: bool) -> Any:
     """How many numbers are NaN."""
+    if gated_grpc:
+        return np.empty(0, np.int64)
     return np.array([np.count_nonzero(np.isnan(np.asarray(input, np.float64)))], np.int64)
 
 
-debug_nan_count.shape(lambda node: (1,))
+debug_nan_count.shape(lambda node: (0,) if node.attr("gated_grpc") else (1,))
 
 
 @op(
@@ -76,8 +89,12 @@ debug_nan_count.shape(lambda node: (1,))
     allows_uninitialized_input=True,
     undefined_grad=_UNDEFINED,
 )
-def debug_numeric_summary(input: Any, *, lower_bound: float, upper_bound: float, node: Any) -> Any:
+def debug_numeric_summary(
+    input: Any, *, lower_bound: float, upper_bound: float, gated_grpc: bool, node: Any
+) -> Any:
     """How many numbers are of which kind, and what they are like, in 14 numbers and the shape."""
+    if gated_grpc:
+        return np.empty(0, np.float64)
     values = np.asarray(input, np.float64).reshape(-1)
     finite = values[np.isfinite(values)]
     low = finite <= lower_bound if np.isfinite(lower_bound) else np.zeros(len(finite), bool)
@@ -106,6 +123,8 @@ def debug_numeric_summary(input: Any, *, lower_bound: float, upper_bound: float,
 @debug_numeric_summary.shape
 def _(node: Any) -> Shape:
     given = node.shape(0)
+    if node.attr("gated_grpc"):
+        return (0,)
     return (None if given is None else 14 + len(given),)
 
 

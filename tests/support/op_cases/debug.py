@@ -60,4 +60,7 @@ CASES = [
         expect=summary(np.zeros((2, 0)), 1),
         note="empty",
     ),
+    case("DebugIdentity", floats(2, 3), **NAME, gated_grpc=True, expect=np.float32([]), note="gated"),
+    case("DebugNanCount", floats(2, 3), **NAME, gated_grpc=True, expect=np.int64([]), note="gated"),
+    case("DebugNumericSummary", floats(2, 3), **NAME, gated_grpc=True, expect=np.float64([]), note="gated"),
 ]
