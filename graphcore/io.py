@@ -42,6 +42,7 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         raise not_yet.missing(__name__, name)
 
+
 __all__ = [
     "FixedLenFeature", "FixedLenSequenceFeature", "PaddingFIFOQueue", "PriorityQueue", "QueueBase",
     "RandomShuffleQueue", "SparseFeature", "TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter",
