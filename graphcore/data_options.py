@@ -110,11 +110,22 @@ class StatsOptions(_Group):
 class ThreadingOptions(_Group):
     """Options for threads."""
 
+    max_intra_op_parallelism: int | None
+    private_threadpool_size: int | None
+
     _names: ClassVar[dict[str, Any]] = {"max_intra_op_parallelism": int, "private_threadpool_size": int}
 
 
 class Options(_Group):
     """The options of a pipeline; groups of them are attributes themselves."""
+
+    experimental_deterministic: bool | None
+    experimental_distribute: DistributeOptions
+    experimental_optimization: OptimizationOptions
+    experimental_slack: bool | None
+    experimental_stateful_whitelist: list[str] | None
+    experimental_stats: StatsOptions
+    experimental_threading: ThreadingOptions
 
     _names: ClassVar[dict[str, Any]] = {
         "experimental_deterministic": bool,

@@ -203,7 +203,8 @@ def trained(count=3, **changes):
 
 def test_word_vectors_without_negative_samples():
     found_in, found_out = trained(count=0)
-    w_in, w_out = np.float64([[1, 2], [3, 4], [0.5, 1]]), np.float64([[0.1, 0], [0, 0.2], [1, 1]])
+    w_in = np.array([[1, 2], [3, 4], [0.5, 1]])
+    w_out = np.array([[0.1, 0], [0, 0.2], [1, 1]])
     for example, label in ((1, 2), (0, 1)):
         slope = 0.5 / (np.exp(w_in[example] @ w_out[label]) + 1)
         change = w_out[label] * slope
