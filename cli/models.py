@@ -75,7 +75,8 @@ def find(model: str) -> Located:
         return Located(model, lost.fields["meta"], None)
     if resolved.how:
         render.message(f"Using {resolved.prefix}, {resolved.how}.")
-    graph = model if model.endswith(".meta") else resolved.meta
+    # A checkpoint may have any name, and the file by the name of its graph be another.
+    graph = model if model.endswith(".meta") and resolved.prefix != model else resolved.meta
     return Located(model, graph, resolved.prefix, True)
 
 

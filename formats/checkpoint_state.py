@@ -267,7 +267,13 @@ def _in_directory(name: str, latest_filename: str, search: _Search) -> ResolvedC
 
 def _incomplete(directory: str) -> ResolvedCheckpoint | None:
     """The newest checkpoint that is not whole: whoever reads it says what it lacks: more than "none"."""
-    found = [one for one in _prefixes(directory, complete=False) if is_table(f"{one}.index")]
+    names = files.list_directory(directory or ".")
+    found = [
+        one
+        for one in _prefixes(directory, complete=False)
+        if any(name.startswith(f"{os.path.basename(one)}.data-") for name in names)
+        or is_table(f"{one}.index")
+    ]
     if found:
         how = f"the newest checkpoint in {directory}, of which data files are missing"
         return _Search().at(found[-1], how)

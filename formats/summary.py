@@ -306,9 +306,9 @@ def _lost_index(prefix: str) -> DataLossError | None:
 def _missing_files(store: Mapping[str, Entry] | None) -> Summary:
     """The data files that a checkpoint's index names, or its own name counts, and that are not beside it."""
     if isinstance(store, V1Checkpoint) and not files.is_remote(store.prefix):
-        there, gone = checkpoint_state.v1_shards(store.prefix)
-        names, missing = [*there, *gone], list(map(os.path.basename, gone))
-        return _told_missing(store.prefix, missing, len(names)) if there else {}
+        shards, gone = checkpoint_state.v1_shards(store.prefix)
+        lost = [os.path.basename(one) for one in gone]
+        return _told_missing(store.prefix, lost, len(shards) + len(gone)) if shards else {}
     if not isinstance(store, Bundle):
         return {}
     names = [os.path.basename(store.shard_path(shard)) for shard in range(store.num_shards)]

@@ -116,3 +116,21 @@ def test_what_a_state_file_calls_a_checkpoint_and_is_a_graph(sgtool: Tool, linea
         result = sgtool(words[0], ".", *words[1:])
         assert result.code == 4, (words, result.err)
         assert "m: not an sstable (bad magic number)" in result.out + result.err
+
+
+def test_a_graph_and_a_checkpoint_that_changed_places(sgtool: Tool) -> None:
+    shutil.copy(GOLDEN / "slices_v1", "m.meta")
+    shutil.copy(GOLDEN / "model/model.ckpt-2.meta", "m")
+    Path("checkpoint").write_text('model_checkpoint_path: "m"\n')
+    for words in (["inspect"], ["verify"], ["save", "-o", "out"]):
+        assert sgtool(words[0], ".", *words[1:]).code == 4, words
+        assert sgtool(words[0], "m.meta", *words[1:]).code == 0, words  # by its name it is a checkpoint
+
+
+def test_an_index_that_is_something_else_beside_its_data(sgtool: Tool) -> None:
+    for shard in range(2):
+        shutil.copy(GOLDEN / f"sharded.data-0000{shard}-of-00002", ".")
+    Path("sharded.index").write_bytes(b"\7" * 300)
+    Path("sharded.data-00000-of-00002").unlink()
+    for words in (["inspect"], ["verify"], ["save", "-o", "out"]):
+        assert sgtool(words[0], ".", *words[1:]).code == 4, words
