@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import not_yet
+from .data_csv import make_csv_dataset
 from .data_grouping import (
     Reducer,
     bucket_by_sequence_length,
@@ -62,6 +63,7 @@ __all__ = [
     "bucket_by_sequence_length", "bytes_produced_stats", "cardinality", "choose_from_datasets",
     "dense_to_sparse_batch", "enumerate_dataset", "get_next_as_optional", "get_single_element",
     "group_by_reducer", "group_by_window", "ignore_errors", "latency_stats",
-    "make_batched_features_dataset", "map_and_batch", "parallel_interleave", "parse_example_dataset",
-    "sample_from_datasets", "scan", "shuffle_and_repeat", "take_while", "to_variant", "unbatch", "unique",
+    "make_batched_features_dataset", "make_csv_dataset", "map_and_batch", "parallel_interleave",
+    "parse_example_dataset", "sample_from_datasets", "scan", "shuffle_and_repeat", "take_while",
+    "to_variant", "unbatch", "unique",
 ]  # fmt: skip

@@ -25,6 +25,7 @@ from ..datasets import (
 from ..errors import InvalidArgumentError, OpError, UnimplementedError
 from ..op import op
 from . import rules
+from .data_flow import named_resource
 from .dataset import NO_GRAD, OUT, dataset_op, repeated_size
 
 
@@ -236,6 +237,32 @@ for _name, _inputs in (
     dataset_op(
         _name, f"input_dataset: variant{_inputs} -> handle: variant", *OUT, experimental=True, stateful=True
     )(_as_it_is)
+
+
+class _Pool:
+    """What stands for threads, or for what gathers statistics: neither changes what a dataset gives."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def _pool(ctx: Any, *, node: Any) -> Any:
+    """A handle that datasets are given; it has no effect here."""
+    return named_resource(ctx, node.type, node, _Pool)
+
+
+_HANDLE_NAMES = ("container: string = ''", "shared_name: string = ''")
+_THREADS: tuple[str, ...] = ("num_threads: int", "max_intra_op_parallelism: int = 1", "display_name: string")
+for _name, _declared in (
+    ("ThreadPoolHandle", _THREADS),
+    ("ExperimentalThreadPoolHandle", _THREADS),
+    ("StatsAggregatorHandle", ()),
+    ("ExperimentalStatsAggregatorHandle", ()),
+    ("StatsAggregatorHandleV2", ()),
+):
+    op(_name, "-> handle: resource", *_declared, *_HANDLE_NAMES, stateful=True, no_grad=NO_GRAD)(_pool).shape(
+        rules.scalar
+    )
 
 
 @dataset_op(

@@ -526,7 +526,12 @@ def test_what_only_measures_changes_nothing() -> None:
         made = ours.data.Dataset.range(3).apply(X.latency_stats("a")).apply(X.bytes_produced_stats("b"))
         slow = raw_ops.SleepDataset(made._variant_tensor, 1, **INT64)
         fast = raw_ops.ChooseFastestDataset([slow, made._variant_tensor], num_experiments=2, **INT64)
-        assert elements(ours, ours.data.Dataset(fast, made._element)) == [0, 1, 2]
+        threads = raw_ops.ThreadPoolHandle(num_threads=2, display_name="two")
+        pooled = raw_ops.ThreadPoolDataset(fast, threads, **INT64)
+        watched = raw_ops.SetStatsAggregatorDataset(
+            pooled, raw_ops.StatsAggregatorHandle(), "tag", "prefix", **INT64
+        )
+        assert elements(ours, ours.data.Dataset(watched, made._element)) == [0, 1, 2]
 
 
 def test_rows_through_a_function(tf: Any) -> None:

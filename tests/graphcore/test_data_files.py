@@ -282,3 +282,34 @@ def test_ragged_features_of_examples(tf: Any) -> None:
         found = [session.run([back.output_nested_splits[0], back.output_dense_values]) for _ in range(2)]
     assert [[part.tolist() for part in each] for each in found] == [[[0, 2, 2], [0, 1]], [[0, 1], [0]]]
     assert found[0][0].dtype == np.int32
+
+
+def test_batches_of_csv_files(tf: Any, tmp_path: Path) -> None:
+    for name, lines in (("a.csv", "n,x,s\n1,1,p\n3000000000,,q\n"), ("b.csv", 'n,x,s\n5,2.5,"r,s"\n')):
+        (tmp_path / name).write_text(lines)
+    make = tf.data.experimental.make_csv_dataset
+    pattern = f"{tmp_path}/*.csv"
+    found = elements(tf, make(pattern, 2, num_epochs=1, shuffle=False))
+    assert found == [
+        {"n": [1, 3000000000], "x": [1.0, 0.0], "s": [b"p", b"q"]},
+        {"n": [5], "x": [2.5], "s": [b"r,s"]},
+    ]
+    made = make(pattern, 3, label_name="s", select_columns=["s", 0], num_epochs=1, shuffle=False)
+    assert tf.data.get_output_types(made) == ({"n": tf.int64}, tf.string)
+    assert elements(tf, made) == [({"n": [1, 3000000000, 5]}, [b"p", b"q", b"r,s"])]
+    typed = make(
+        pattern, 3, column_defaults=[tf.int32, 9.5, "z"], num_epochs=1, shuffle=False, ignore_errors=True
+    )
+    assert elements(tf, typed) == [{"n": [1, 5], "x": [1.0, 2.5], "s": [b"p", b"r,s"]}]
+    for options, message in (
+        ({"header": False}, "header"),
+        ({"label_name": "q"}, "must be one of the columns"),
+        ({"select_columns": ["q"]}, "not a valid column index or name"),
+        ({"select_columns": [9]}, "out of valid range"),
+        ({"select_columns": [0, "n"]}, "duplicate columns"),
+        ({"column_names": ["a", "a", "b"]}, "Cannot have duplicate column names"),
+    ):
+        with pytest.raises(ValueError, match=message if tf is ours else None):
+            make(pattern, 2, **options)
+    with pytest.raises(ValueError, match="No files"):
+        make(f"{tmp_path}/none*", 2)

@@ -206,7 +206,8 @@ _DATASETS = _words(
     BytesProducedStatsDataset ChooseFastestDataset CSVDataset DatasetToTFRecord DeserializeIterator
     LegacyParallelInterleaveDatasetV2
     LatencyStatsDataset MapDefun MatchingFiles MatchingFilesDataset SerializeIterator
-    SetStatsAggregatorDataset SleepDataset SqlDataset ThreadPoolDataset
+    SetStatsAggregatorDataset SleepDataset SqlDataset StatsAggregatorHandle StatsAggregatorHandleV2
+    ThreadPoolDataset ThreadPoolHandle
 """
 )
 PENDING.update(dict.fromkeys(_DATASETS, "needs a dataset: tests of tf.data"))
