@@ -79,6 +79,7 @@ from .convert import (
     convert_to_tensor_or_indexed_slices,
     register_tensor_conversion_function,
 )
+from .ctc import ctc_loss_v2
 from .custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from .default import (
     GraphKeys,
@@ -660,8 +661,8 @@ __all__ = [
     "concat", "cond", "confusion_matrix", "conj", "constant", "constant_initializer", "container",
     "contrib", "control_dependencies", "control_flow_v2_enabled", "convert_to_tensor",
     "convert_to_tensor_or_indexed_slices", "cos", "cosh", "count_nonzero", "count_up_to",
-    "create_partitioned_variables", "cross", "cumprod", "cumsum", "custom_gradient", "data",
-    "decode_base64", "decode_compressed", "decode_csv", "decode_json_example", "decode_raw",
+    "create_partitioned_variables", "cross", "ctc_loss_v2", "cumprod", "cumsum", "custom_gradient",
+    "data", "decode_base64", "decode_compressed", "decode_csv", "decode_json_example", "decode_raw",
     "delete_session_tensor", "depth_to_space", "dequantize", "deserialize_many_sparse", "device", "diag",
     "diag_part", "digamma", "dimension_value", "disable_control_flow_v2", "disable_eager_execution",
     "disable_resource_variables", "disable_tensor_equality", "disable_v2_behavior",
