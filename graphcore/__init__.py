@@ -296,6 +296,7 @@ from .ops.fake_quant import (
     fake_quant_with_min_max_vars_per_channel,
     fake_quant_with_min_max_vars_per_channel_gradient,
 )
+from .ops.files_matching import matching_files
 from .ops.histogram import bincount, histogram_fixed_width, histogram_fixed_width_bins, searchsorted
 from .ops.io import read_file, write_file
 from .ops.linalg import cross, matmul
@@ -689,9 +690,9 @@ __all__ = [
     "is_tensor", "is_variable_initialized", "layers", "lbeta", "less", "less_equal", "lgamma",
     "lin_space", "linalg", "linspace", "local_variables", "local_variables_initializer", "log", "log1p",
     "log_sigmoid", "logical_and", "logical_not", "logical_or", "logical_xor", "losses", "make_ndarray",
-    "make_template", "make_tensor_proto", "map_fn", "math", "matmul", "matrix_band_part",
-    "matrix_determinant", "matrix_diag", "matrix_diag_part", "matrix_inverse", "matrix_set_diag",
-    "matrix_solve", "matrix_solve_ls", "matrix_square_root", "matrix_transpose",
+    "make_template", "make_tensor_proto", "map_fn", "matching_files", "math", "matmul",
+    "matrix_band_part", "matrix_determinant", "matrix_diag", "matrix_diag_part", "matrix_inverse",
+    "matrix_set_diag", "matrix_solve", "matrix_solve_ls", "matrix_square_root", "matrix_transpose",
     "matrix_triangular_solve", "maximum", "meshgrid", "metrics", "min_max_variable_partitioner",
     "minimum", "mod", "model_variables", "moving_average_variables", "multinomial", "multiply",
     "name_scope", "negative", "nest", "newaxis", "nn", "no_gradient", "no_op", "no_regularizer", "norm",
