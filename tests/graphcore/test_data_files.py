@@ -313,3 +313,33 @@ def test_batches_of_csv_files(tf: Any, tmp_path: Path) -> None:
             make(pattern, 2, **options)
     with pytest.raises(ValueError, match="No files"):
         make(f"{tmp_path}/none*", 2)
+
+
+def test_elements_dealt_out_to_devices(tf: Any) -> None:
+    kinds: dict[str, Any] = {"output_types": [tf.int64], "output_shapes": [[]]}
+    raw = tf.raw_ops
+    handle = raw.MultiDeviceIterator(devices=["/cpu:0", "/cpu:0"], shared_name="", container="", **kinds)
+    number = raw.MultiDeviceIteratorInit(
+        dataset=tf.data.Dataset.range(5)._variant_tensor, multi_device_iterator=handle, max_buffer_size=5
+    )
+    given = tf.placeholder(tf.int64, [])
+    text = raw.MultiDeviceIteratorToStringHandle(multi_device_iterator=handle)
+    name = tf.placeholder(tf.string, [])
+    again = raw.MultiDeviceIteratorFromStringHandle(string_handle=name, **kinds)
+    shards = [
+        raw.MultiDeviceIteratorGetNextFromShard(
+            multi_device_iterator=source, shard_num=shard, incarnation_id=given, **kinds
+        )[0]
+        for shard, source in enumerate((handle, again))
+    ]
+    with tf.Session() as session:
+        feeds = {given: session.run(number), name: session.run(text)}
+        assert [session.run(shards[1], feeds) for _ in range(2)] == [1, 3]
+        assert [session.run(shards[0], feeds) for _ in range(3)] == [0, 2, 4]
+        for each in shards:
+            with pytest.raises(tf.errors.OutOfRangeError):
+                session.run(each, feeds)
+        feeds[given] = session.run(number)
+        assert session.run(shards[0], feeds) == 0
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Provided: 9; Expected"):
+            session.run(shards[0], feeds | {given: 9})

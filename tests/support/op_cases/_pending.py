@@ -205,7 +205,10 @@ _DATASETS = _words(
     UniqueDataset UnwrapDatasetVariant WindowDataset WrapDatasetVariant ZipDataset
     BytesProducedStatsDataset ChooseFastestDataset CSVDataset DatasetToTFRecord DeserializeIterator
     LegacyParallelInterleaveDatasetV2
-    LatencyStatsDataset MapDefun MatchingFiles MatchingFilesDataset SerializeIterator
+    AnonymousMultiDeviceIterator DeleteMultiDeviceIterator MultiDeviceIterator
+    MultiDeviceIteratorFromStringHandle MultiDeviceIteratorGetNextFromShard MultiDeviceIteratorInit
+    MultiDeviceIteratorToStringHandle LatencyStatsDataset MapDefun MatchingFiles MatchingFilesDataset
+    SerializeIterator
     SetStatsAggregatorDataset SleepDataset SqlDataset StatsAggregatorHandle StatsAggregatorHandleV2
     ThreadPoolDataset ThreadPoolHandle
 """
