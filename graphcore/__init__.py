@@ -560,6 +560,7 @@ from .tensor_shape import (
     dimension_value,
 )
 from .tensor_util import constant_value as get_static_value, is_tensor, make_ndarray, make_tensor_proto
+from .variable import variable_creator_scope
 from .variable_scope import (
     AUTO_REUSE,
     VariableScope,
@@ -733,7 +734,7 @@ __all__ = [
     "uint16", "uint32", "uint64", "uniform_unit_scaling_initializer", "unique", "unique_with_counts",
     "unravel_index", "unsorted_segment_max", "unsorted_segment_mean", "unsorted_segment_min",
     "unsorted_segment_prod", "unsorted_segment_sqrt_n", "unsorted_segment_sum", "unstack",
-    "variable_axis_size_partitioner", "variable_op_scope", "variable_scope", "variables_initializer",
-    "variance_scaling_initializer", "variant", "verify_tensor_all_finite", "where", "where_v2",
-    "while_loop", "write_file", "zeros", "zeros_initializer", "zeros_like", "zeta",
+    "variable_axis_size_partitioner", "variable_creator_scope", "variable_op_scope", "variable_scope",
+    "variables_initializer", "variance_scaling_initializer", "variant", "verify_tensor_all_finite",
+    "where", "where_v2", "while_loop", "write_file", "zeros", "zeros_initializer", "zeros_like", "zeta",
 ]  # fmt: skip

@@ -210,7 +210,7 @@ def _needs_nothing(function: Any) -> bool:
 
 
 def _shared(found: Any, name: str, shape: TensorShape, dtype: Any, reuse: Any) -> Any:
-    if reuse is False or reuse is None:
+    if reuse is False:
         raise InvalidValueError(
             f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
             f"reuse=tf.AUTO_REUSE in VarScope? Originally defined at:\n\n  {found.op.defined_at}"
