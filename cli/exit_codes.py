@@ -28,6 +28,7 @@ TABLE: tuple[tuple[type[BaseException], int], ...] = (
     (tree.MissingExtraError, UNIMPLEMENTED),
     (tree.UnimplementedError, UNIMPLEMENTED),
     (tree.InternalError, BUG),
+    (tree.MissingPartError, DAMAGED),
     (tree.NotFoundError, NOT_FOUND),
     (tree.DataLossError, DAMAGED),
     (tree.InvalidArgumentError, MISMATCH),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..formats import files
-from ..formats.errors import InvalidValueError, MissingFileError
+from ..formats.errors import InvalidValueError, MissingFileError, bullets
 from . import render
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ def find(model: str) -> Located:
         return Located(model, lost.fields["meta"], None)
     if resolved.how:
         render.message(f"Using {resolved.prefix}, {resolved.how}.")
-    graph = model if model.endswith(".meta") else resolved.meta
+    # A checkpoint may have any name, and the file by the name of its graph be another.
+    graph = model if model.endswith(".meta") and resolved.prefix != model else resolved.meta
     return Located(model, graph, resolved.prefix, True)
 
 
@@ -105,9 +106,18 @@ def check_lost(located: Located) -> None:
     Raises:
         DataLossError: Files are left of its checkpoint, or it is a SavedModel that restores variables.
     """
-    from ..formats import summary
+    from ..formats import checkpoint_state, summary
+    from ..formats.errors import MissingPartError
 
     if located.variables is not None:
+        there, gone = checkpoint_state.v1_shards(located.variables) if located.is_checkpoint else ([], [])
+        if there and gone:
+            raise MissingPartError(
+                f"{located.variables} is one of {len(there) + len(gone)} files of a checkpoint, of which "
+                f"these are missing:{bullets(gone)}",
+                path=gone[0],
+                missing=gone,
+            )
         return
     saved_model = located.graph is not None and files.is_directory(located.graph)
     lost = summary.lost_variables(graph_of(located)) if saved_model else summary.what_is_left(located.given)
@@ -159,6 +169,7 @@ def store_path(store: str) -> str:
     located = find(store)
     if located.variables is None:
         variables_of(located)  # raises
+    check_lost(located)
     return str(located.variables)
 
 

@@ -12,7 +12,7 @@ import math
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
@@ -30,6 +30,13 @@ _DRAWN = 1000
 def on_terminal() -> bool:
     """Whether stdout is a terminal that can show a drawn table."""
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+@contextmanager
+def prints_aside() -> Iterator[None]:
+    """While it lasts, what a model or its Python file prints goes to stderr: stdout has results alone."""
+    with redirect_stdout(sys.stderr):
+        yield
 
 
 # ---- stdout ------------------------------------------------------------------------------------

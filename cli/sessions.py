@@ -91,7 +91,8 @@ def open_model(
             models.check_lost(located)
     if checkpoint is not None:
         variables = models.store_path(checkpoint)
-    with tf.Session(graph=graph, file_policy=file_policy(allow_files, assets.values())) as session:
+    policy = file_policy(allow_files, assets.values())
+    with render.prints_aside(), tf.Session(graph=graph, file_policy=policy) as session:
         with graph.as_default():
             if fresh and variables is None:
                 session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
@@ -178,6 +179,7 @@ def _saveables(graph: Any, saver: Any) -> list[Any]:
     return found or [Saveable(op.name, op) for op in variables]
 
 
+@render.prints_aside()
 def initial_values(located: models.Located, keys: Sequence[str]) -> dict[str, Entry]:
     """The initial values of some variables of a model, made by its own initializers.
 

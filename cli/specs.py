@@ -11,6 +11,7 @@ import click
 
 from ..formats import files
 from ..formats.errors import InvalidValueError, OpError
+from . import render
 
 SPEC_SUFFIXES = (".yaml", ".yml", ".json")
 PYTHON_SUFFIX = ".py"
@@ -110,6 +111,7 @@ def build(path: str, overrides: Mapping[str, Any], seed: int | None = None) -> B
     return Built(graph, saver)
 
 
+@render.prints_aside()
 def _call_build(path: str, overrides: Mapping[str, Any]) -> None:
     """Runs `build(tf, **overrides)` of a Python file.
 
@@ -125,9 +127,12 @@ def _call_build(path: str, overrides: Mapping[str, Any]) -> None:
         function = runpy.run_path(path).get("build")
         if callable(function):
             function(tf, **overrides)
-    except OpError:
+    except (OpError, MemoryError):
         raise
-    except Exception as error:  # somebody else's code can raise anything, and none of it is a bug of ours
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # others' code can raise anything, or end all
         lines = [
             frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path
         ]
@@ -174,6 +179,7 @@ def encode_graph(built: Built) -> bytes:
     return encoded
 
 
+@render.prints_aside()
 def write_initial(built: Built, prefix: str) -> None:
     """Initialises the variables of a graph and saves them, the graph beside them.
 

@@ -116,7 +116,8 @@ def open_training(
             tf.global_variables_initializer(),
             tf.local_variables_initializer(),
         ]
-    with tf.Session(graph=graph, file_policy=sessions.file_policy(allow_files, assets.values())) as session:
+    policy = sessions.file_policy(allow_files, assets.values())
+    with render.prints_aside(), tf.Session(graph=graph, file_policy=policy) as session:
         session.run(initializer)
         if checkpoint is not None:
             report = sessions.restore_variables(

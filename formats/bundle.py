@@ -24,6 +24,7 @@ from .errors import (
     InvalidValueError,
     MissingFileError,
     MissingNameError,
+    MissingPartError,
     UnimplementedError,
     bullets,
 )
@@ -299,9 +300,9 @@ class Bundle(Store):
                 )
             if not files.is_file(path):
                 missing = [p for p in map(self.shard_path, range(self.num_shards)) if not files.is_file(p)]
-                raise MissingFileError(
-                    f"Tensor '{label}' of checkpoint {self.prefix} is in {path}, which does not exist. "
-                    f"Of its {self.num_shards} data files these are missing:{bullets(missing)}",
+                raise MissingPartError(
+                    f"Tensor '{label}' of checkpoint {self.prefix} is in {path}, which does not exist."
+                    f"{_answers(path)} Of {self.num_shards} data files these are missing:{bullets(missing)}",
                     path=path,
                     missing=missing,
                 )
@@ -352,6 +353,12 @@ class Bundle(Store):
         return ", ".join(
             dict.fromkeys(os.path.basename(self.shard_path(piece.shard_id)) for piece, _ in pieces)
         )
+
+
+def _answers(path: str) -> str:
+    """A sentence that says what a server gives in place of a file, if anything."""
+    answer = files.refusal(path)
+    return f" The server answers {answer}." if answer else ""
 
 
 def _instead(data: files.Content) -> str:

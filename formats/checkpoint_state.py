@@ -267,7 +267,13 @@ def _in_directory(name: str, latest_filename: str, search: _Search) -> ResolvedC
 
 def _incomplete(directory: str) -> ResolvedCheckpoint | None:
     """The newest checkpoint that is not whole: whoever reads it says what it lacks: more than "none"."""
-    found = [one for one in _prefixes(directory, complete=False) if is_table(f"{one}.index")]
+    names = files.list_directory(directory or ".")
+    found = [
+        one
+        for one in _prefixes(directory, complete=False)
+        if any(name.startswith(f"{os.path.basename(one)}.data-") for name in names)
+        or is_table(f"{one}.index")
+    ]
     if found:
         how = f"the newest checkpoint in {directory}, of which data files are missing"
         return _Search().at(found[-1], how)
@@ -458,6 +464,16 @@ def called_a_checkpoint_by(name: str) -> str:
 def v1_files(prefix: str) -> list[str]:
     """The files of the first-generation checkpoint that `ResolvedCheckpoint.prefix` names."""
     return _v1_files(prefix)
+
+
+def v1_shards(name: str) -> tuple[list[str], list[str]]:
+    """Of a first-generation checkpoint in several files, by one of its names: those there, those not."""
+    match = V1_SHARD.fullmatch(name)
+    if match is None or int(match["count"]) > 100_000:
+        return [], []
+    every = [f"{match['prefix']}-{at:05d}-of-{match['count']}" for at in range(int(match["count"]))]
+    there = [path for path in every if files.is_file(path)]
+    return there, [path for path in every if path not in there]
 
 
 def _meta_beside(prefix: str) -> str | None:

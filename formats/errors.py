@@ -179,6 +179,10 @@ class MissingFileError(NotFoundError, FileNotFoundError):
     __str__ = OpError.__str__
 
 
+class MissingPartError(MissingFileError, DataLossError):
+    """A file that belongs to others which are there does not exist: what it held is lost."""
+
+
 class MissingNameError(NotFoundError, KeyError):
     """A tensor, operation, variable or key of that name does not exist."""
 
@@ -195,6 +199,10 @@ class InvalidTypeError(InvalidArgumentError, TypeError):
 
 class InvalidStateError(FailedPreconditionError, RuntimeError):
     """Something is not in the state for what is asked; Python code would report a RuntimeError."""
+
+
+class NotSupportedError(UnimplementedError, NotImplementedError):
+    """An operation of the interface that nobody implements, here or in TensorFlow."""
 
 
 class MissingExtraError(UnavailableError, ImportError):

@@ -23,6 +23,7 @@ class EventWriter:
 
     Args:
         directory: Where the file goes.
+        suffix: What its name ends in.
 
     Attributes:
         path: The file.
@@ -31,10 +32,10 @@ class EventWriter:
         OpError: The file cannot be made.
     """
 
-    def __init__(self, directory: files.Path) -> None:
+    def __init__(self, directory: files.Path, suffix: str = "") -> None:
         folder = os.fspath(directory)
         files.make_directory(folder, parents=True)
-        name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}"
+        name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}{suffix}"
         self.path = os.path.join(folder, name)
         self._file = tfrecord.RecordWriter(self.path, append=True)
         self._write(protos.Event(wall_time=time.time(), file_version=_VERSION))

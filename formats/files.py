@@ -28,6 +28,7 @@ from .errors import (
 )
 from .system_errors import (
     NOT_DAMAGE as NOT_DAMAGE,
+    absence as absence,
     missing_file as missing_file,
     obstacle as obstacle,
     os_errors as os_errors,

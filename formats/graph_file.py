@@ -123,7 +123,7 @@ def decode_graph(data: bytes, path: str) -> GraphFile:
         ) from error
     if not message.ListFields():
         raise _not_a_graph(data, path)
-    return GraphFile(kind, message, False, path)
+    return _with_graph(GraphFile(kind, message, False, path))
 
 
 def write_graph(path: files.Path, message: Any, text: bool | None = None) -> None:
@@ -184,7 +184,16 @@ def _read_text(data: bytes, field: str, path: str) -> GraphFile:
         message = protos.parse_text(getattr(protos, MESSAGES[kind]), text, path)
     except InvalidValueError as error:
         raise DataLossError(str(error), path=path, **error.fields) from error
-    return GraphFile(kind, message, True, path)
+    return _with_graph(GraphFile(kind, message, True, path))
+
+
+def _with_graph(file: GraphFile) -> GraphFile:
+    """Refuses a SavedModel without a graph, which is what is left of one that is cut off early."""
+    if file.kind == SAVED_MODEL and not file.meta_graphs:
+        raise DataLossError(
+            f"{file.path} is a SavedModel without a graph: cut off, or empty.", path=file.path
+        )
+    return file
 
 
 def graph_kind(data: bytes, path: str) -> str:

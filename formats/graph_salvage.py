@@ -45,7 +45,9 @@ class Salvaged:
     @property
     def nodes(self) -> list[Any]:
         """The NodeDefs, of all graphs of a SavedModel."""
-        graphs = [one.graph_def for one in self.graph.meta_graphs] or [self.graph.message]
+        graphs = [one.graph_def for one in self.graph.meta_graphs]
+        if self.graph.kind == GRAPH_DEF:
+            graphs = [self.graph.message]
         return [node for graph_def in graphs for node in graph_def.node]
 
     def dangling(self) -> list[str]:

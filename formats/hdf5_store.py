@@ -115,6 +115,9 @@ class Hdf5Store(Store):
                 if not files.is_remote(path):  # before attributes are read, which lie in these heaps
                     hdf5_heaps.check_heaps(path, hdf5_heaps.places_of_values(datasets))
                 self._entries = dict(sorted(self._read_entries(datasets).items()))
+                with self._tolerated(""):
+                    for path, why in hdf5_walk.unfollowed_links(self._file).items():
+                        self.skipped.setdefault(path.strip("/").removesuffix(":0"), why)
             except BaseException:
                 self._file.close()  # HDF5 would go on taking the path for this file
                 raise
@@ -363,7 +366,9 @@ def _h5_errors(path: str, name: str = "") -> Iterator[None]:
         yield
     except OpError:
         raise
-    except (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
+    # What h5py raises where HDF5 finds something wrong (OSError, RuntimeError, KeyError), where a name is no
+    # text or a dtype cannot be (ValueError, TypeError), and what odd attributes give (TypeError).
+    except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
         with files.os_errors(path, "read"):
             files.raise_os_error_in(error, files.NOT_DAMAGE)
         where = f"'{name}' in {path}" if name else path

@@ -40,6 +40,40 @@ def datasets(file: Any, tolerated: Tolerated) -> list[Any]:
     return found
 
 
+def unfollowed_links(file: Any) -> dict[str, str]:
+    """The links of a file that lead out of it or nowhere, by path, and what they are."""
+    import h5py
+
+    found: dict[str, str] = {}
+    seen: set[int] = set()
+    groups = [file]
+    while groups:  # not with h5py's visititems_links, which ends in a SystemError where a file is damaged
+        group = groups.pop()
+        for name in group:
+            path = f"{group.name.rstrip('/')}/{name}"
+            link = group.get(name, getlink=True)
+            if isinstance(link, h5py.ExternalLink):
+                found[path] = f"it is a link to {link.path} in the file {link.filename}, which is not read"
+            elif isinstance(link, h5py.SoftLink):
+                if _leads_nowhere(group, name):
+                    found[path] = f"it is a link to {link.path}, which is not there"
+            elif group.get(name, getclass=True) is h5py.Group:
+                inner = group[name]
+                address = h5py.h5o.get_info(inner.id).addr
+                if address not in seen:
+                    seen.add(address)
+                    groups.append(inner)
+    return found
+
+
+def _leads_nowhere(group: Any, name: str) -> bool:
+    try:
+        group[name]
+    except (KeyError, OSError, RuntimeError):  # what h5py raises where a path breaks off, or goes round
+        return True
+    return False
+
+
 def _children(group: Any, tolerated: Tolerated) -> list[str]:
     """The paths of a group's members, as far as they can be listed."""
     names: list[str] = []

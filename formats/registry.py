@@ -131,6 +131,10 @@ def open_store(path: files.Path) -> Mapping[str, Entry]:
     except MissingFileError:
         if files.is_file(name) and not checkpoint_state.is_checkpoint_file(name):
             detect(name)  # raises what it is instead, unless it is a graph without a checkpoint
+            if checkpoint_state.called_a_checkpoint_by(name):
+                from . import v1
+
+                return v1.open_v1(name)  # raises that it is none
         folder = store_directory(name)
         if folder is None:
             raise

@@ -4,7 +4,8 @@ Only `files.py` uses this module, for paths that begin with a scheme; local path
 is fsspec imported for them. Whatever a file system raises becomes one of our errors here.
 
 The web has no directories. A URL stands for one if it ends in a slash, if a page of HTML lies there (which
-may list it), or if what makes a directory of models one lies below it.
+may list it), or if what makes a directory of models one lies below it. Many a server answers with a page
+where there is nothing: that is no file, and no directory where it has the name of a file or of a checkpoint.
 
 Inside `remembered()`, which a command runs in, a file that was asked about is not asked about again.
 """
@@ -19,6 +20,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+from . import sniff
 from .errors import (
     InvalidValueError,
     MissingExtraError,
@@ -54,6 +56,11 @@ _PACKAGES = {
     "ssh": "paramiko",
     "hdfs": "pyarrow",
 }
+_FILE = re.compile(
+    r"\.(meta|index|data-\d{5}-of-\d{5}|pb|pbtxt|h5|hdf5|npz|npy|safetensors|ya?ml|json)$|-\d{5}-of-\d{5}$"
+)
+"""What no directory is called: a page there stands in for a file."""
+_BEGINNING = 256
 _GONE = (404, 410)
 _REFUSED = (401, 403)
 T = TypeVar("T")
@@ -158,8 +165,10 @@ def is_directory(url: str) -> bool:
     if url.endswith("/") or "/" not in url.partition("://")[2]:
         return True
     kind = _web_kind(url)
-    if kind in ("file", "page") or is_file(f"{url}.index"):
-        return kind == "page"
+    if kind == "file" or _FILE.search(url) or is_file(f"{url}.index"):
+        return False
+    if kind == "page":
+        return not is_file(f"{url}.meta")
     return any(is_file(f"{url}/{name}") for name in _MODELS)
 
 
@@ -183,15 +192,22 @@ def _ask_web(url: str) -> str:
         return ""
     except (PermissionDeniedError, UnauthenticatedError) as error:
         return str(error.fields.get("status", error))
-    if about.get("size") is not None:
-        _once(("size", url), lambda: int(about["size"]))
-    return "page" if str(about.get("mimetype", "")).startswith("text/html") else "file"
+    size = about.get("size")
+    if size is not None:
+        _once(("size", url), lambda: int(size))
+    named = str(about.get("mimetype", "")).startswith("text/html")
+    return "page" if named or (size is not None and 0 < size <= _SMALL and _is_page(url)) else "file"
+
+
+def _is_page(url: str) -> bool:
+    """Whether a small file is a page of HTML by its content: not every server says so."""
+    return sniff.is_page(read(url, 0, _BEGINNING))
 
 
 def refusal(url: str) -> str:
     """What a web server says instead of giving a file ("403 Forbidden"), or "" where it is just not there."""
     kind = _web_kind(url) if url.startswith(_WEB) else ""
-    return "" if kind in ("file", "page") else kind
+    return {"file": "", "page": "with a page (HTML)"}.get(kind, kind)
 
 
 def list_directory(url: str) -> list[str]:
@@ -327,7 +343,11 @@ def _errors(url: str, doing: str, hint: bool = True) -> Iterator[None]:
         raise InvalidValueError(
             f"Cannot {doing} {url}: no file system is called {scheme}.", path=url
         ) from error
-    except Exception as error:  # each file system has errors of its own (botocore, aiohttp, ...)
+    except (AssertionError, AttributeError, MemoryError, NameError, TypeError):
+        raise  # mistakes in code are no answer of a server
+    except Exception as error:
+        # Each file system raises the errors of the library behind it (botocore, aiohttp, google.auth, ...),
+        # which have no class in common and are not installed where they are not used.
         raise _unanswered(url, doing, error) from error
 
 

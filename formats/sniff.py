@@ -111,7 +111,7 @@ def describe(head: bytes, tail: bytes = b"") -> str | None:
         return "a TensorFlow Lite model, which is not read: it needs the TensorFlow Lite interpreter"
     if head[_TAR : _TAR + 5] == b"ustar":
         return "a tar archive; unpack it first (tar -xf)"
-    if _HTML.match(head):
+    if is_page(head):
         return _PAGE
     if tail.endswith(TABLE_MAGIC):
         return _TABLE
@@ -203,6 +203,11 @@ def _is_encoded(data: bytes) -> bool:
     except UnicodeError:
         return False
     return True
+
+
+def is_page(head: bytes) -> bool:
+    """Whether a file begins as a page of HTML or XML does."""
+    return _HTML.match(head) is not None
 
 
 def archive_kind(names: bytes) -> str | None:

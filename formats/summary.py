@@ -29,6 +29,7 @@ from .errors import (
 from .graph_facts import as_list, dtype_name, graph_facts, unlisted
 from .slots import slots_of_keras
 from .tensor_proto import shape_from_proto
+from .v1 import V1Checkpoint
 from .variable_rows import mark_slots, variable_rows
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from .store import Store
 
 Summary = dict[str, Any]
+_ASKED = 16
+"""Data files of a remote checkpoint that are asked for."""
 _DEFAULT_SIGNATURE = "serving_default"
 _UNREADABLE = (DataLossError, InvalidValueError, UnimplementedError)
 """What a file raises that does not hold what it should: what lies beside it can still be shown."""
@@ -70,7 +73,8 @@ def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
         TensorFlow has), `checkpoints` (the complete ones of the directory), `meta_graphs` (the tags of
         each graph of a SavedModel), `saver`, `functions`, `function_ops` (as `ops`, of their bodies),
         `constants`, `damaged` (what of a store, or which file of a checkpoint, cannot be opened, and why),
-        `unreadable` (as `damaged`, of what the system or server does not give),
+        `unreadable` (as `damaged`, of what the system or server does not give), `causes` (what seems to
+        have happened to a damaged store),
         `missing` (a reason why the checkpoint beside a graph could not be read), `missing_files`
         (those of its `data_files` data files that are not there), and of each variable what
         `variable_rows.py` says and `variable` (the name of what lies under a key, of a checkpoint of
@@ -271,8 +275,8 @@ def what_is_left(name: str) -> DataLossError | None:
     """
     from . import verify_incomplete
 
-    if files.is_remote(name):  # it would take listings, which servers seldom give
-        return None
+    if files.is_remote(name):
+        return _lost_index(verify_incomplete.prefix_of(name))
     if files.is_directory(name):
         left = verify_incomplete.pieces_in(name, ())
         prefix = verify_incomplete.prefix_of(left[0].path) if len(left) == 1 else ""
@@ -289,18 +293,42 @@ def what_is_left(name: str) -> DataLossError | None:
     return DataLossError(text, path=damaged[0].path, meta=meta if files.is_file(meta) else None)
 
 
+def _lost_index(prefix: str) -> DataLossError | None:
+    """As `what_is_left`, of a URL: servers seldom list, so only the first data file tells."""
+    index, first = f"{prefix}.index", f"{prefix}.data-00000-of-00001"
+    if files.is_directory(prefix) or files.is_file(index) or not files.is_file(first):
+        return None
+    text = f"{files.absence(index)}; without it nothing says what is in {first}."
+    meta = f"{prefix}.meta"
+    return DataLossError(text, path=index, meta=meta if files.is_file(meta) else None)
+
+
 def _missing_files(store: Mapping[str, Entry] | None) -> Summary:
-    """The data files that a checkpoint's index names and that are not beside it."""
-    if not isinstance(store, Bundle) or files.is_remote(store.prefix):
+    """The data files that a checkpoint's index names, or its own name counts, and that are not beside it."""
+    if isinstance(store, V1Checkpoint) and not files.is_remote(store.prefix):
+        shards, gone = checkpoint_state.v1_shards(store.prefix)
+        lost = [os.path.basename(one) for one in gone]
+        return _told_missing(store.prefix, lost, len(shards) + len(gone)) if shards else {}
+    if not isinstance(store, Bundle):
         return {}
-    there = set(files.list_directory(os.path.dirname(store.prefix) or "."))
     names = [os.path.basename(store.shard_path(shard)) for shard in range(store.num_shards)]
-    missing = [name for name in names if name not in there]
+    if files.is_remote(store.prefix):  # each is asked for, unless that are very many
+        missing = [name for name in names[:_ASKED] if not files.is_file(_beside(store.prefix, name))]
+    else:
+        there = set(files.list_directory(os.path.dirname(store.prefix) or "."))
+        missing = [name for name in names if name not in there]
+    return _told_missing(store.prefix, missing, len(names))
+
+
+def _told_missing(prefix: str, missing: list[str], count: int) -> Summary:
     if not missing:
         return {}
-    folder = os.path.dirname(store.prefix)
-    damaged = {one: f"{os.path.join(folder, one)} does not exist; what it held is lost." for one in missing}
-    return {"missing_files": missing, "data_files": len(names), "damaged": damaged}
+    damaged = {one: f"{files.absence(_beside(prefix, one))}; what it held is lost." for one in missing}
+    return {"missing_files": missing, "data_files": count, "damaged": damaged}
+
+
+def _beside(prefix: str, name: str) -> str:
+    return os.path.join(os.path.dirname(prefix), name)
 
 
 def _summarise_checkpoint(resolved: ResolvedCheckpoint) -> Summary:
@@ -379,6 +407,7 @@ def _neighbours(resolved: ResolvedCheckpoint) -> Summary:
 def _summarise_foreign(name: str, format: registry.Format) -> Summary:
     """Another store than a checkpoint, with the graph in it if it keeps one."""
     from . import graph_file
+    from .verify_causes import causes_of
 
     store: Any = read_what_is_intact(name, format)
     summary: Summary = {"format": format.name, "path": name}
@@ -398,6 +427,8 @@ def _summarise_foreign(name: str, format: registry.Format) -> Summary:
     ):
         if told:
             summary[what] = told
+    if "damaged" in summary and files.is_file(name) and (causes := causes_of(name)):
+        summary["causes"] = causes
     return summary | ({"skipped": dict(store.skipped)} if store.skipped else {})
 
 
@@ -412,10 +443,26 @@ def read_what_is_intact(name: str, format: registry.Format) -> Any:
     except OpError as error:
         if format.read_damaged is None or not (isinstance(error, DataLossError) or is_unreadable(error)):
             raise
-        store = format.read_damaged(name)
+        try:
+            store = format.read_damaged(name)
+        except OpError:
+            store = {}
         if not len(store):
-            raise
+            raise _explained(name, error, getattr(store, "damaged", {})) from error
         return store
+
+
+def _explained(name: str, error: OpError, damaged: dict[str, OpError]) -> OpError:
+    """The error of a store that cannot be opened, with what is wrong in detail, and the causes."""
+    from .verify_causes import causes_of
+
+    if is_unreadable(error) or not files.is_file(name):
+        return error
+    text = bullets([str(why) for why in damaged.values()]) if damaged else ""
+    causes = "".join(f"\n{cause}" for cause in causes_of(name))
+    if not (text or causes):
+        return error
+    return DataLossError(f"{error}{text}{causes}", **error.fields)
 
 
 @_many_objects()

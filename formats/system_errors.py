@@ -112,6 +112,14 @@ def missing_file(path: Path, doing: str = "read") -> MissingFileError:
     return MissingFileError(f"Cannot {doing} {name}: no such file.", path=name)
 
 
+def absence(path: Path) -> str:
+    """A clause that says of a file that is not there that it is not, and why if that is known."""
+    answer = remote.refusal(_location(path))
+    if answer:
+        return f"{path} is not given (the server answers {answer})"
+    return obstacle(path) or f"{path} does not exist"
+
+
 def obstacle(path: Path) -> str:
     """What on the way to a file that is not there is in the way: a broken link, a file; "" if nothing is."""
     name = _location(path)

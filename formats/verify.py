@@ -118,11 +118,12 @@ def _verify(name: str) -> list[Verification]:
     if files.is_directory(name):
         return _verify_directory(name)
     from . import verify_incomplete
+    from .summary import what_is_left
 
     left_over = verify_incomplete.left_over(name) if files.is_file(name) else None
     if left_over is not None:
         return [left_over]
-    there, missing = verify_incomplete.v1_shards(name)
+    there, missing = checkpoint_state.v1_shards(name)
     if there and missing:  # before a file of several is taken for a checkpoint of its own
         from .verify_v1 import verify_v1
 
@@ -138,6 +139,13 @@ def _verify(name: str) -> list[Verification]:
             return [rest, *verify_incomplete.graph_beside(prefix)]
         if is_unreadable(error):
             raise
+        lost = what_is_left(name) if files.is_remote(name) else None
+        if lost is not None:
+            damaged = [damage_of("", lost, lost.fields["path"])]
+            return [
+                Verification(prefix, "checkpoint", damaged=damaged),
+                *verify_incomplete.graph_beside(prefix),
+            ]
         alone = verify_incomplete.graph_beside(prefix)
         if alone and not files.is_file(name):  # a graph that has no checkpoint, by its prefix
             return alone
@@ -254,7 +262,11 @@ def _verify_directory(name: str) -> list[Verification]:
         return found
     from . import verify_incomplete
 
-    bases = [one.removesuffix(".index") for one in files.list_directory(name) if one.endswith(".index")]
+    bases = [
+        one.removesuffix(".index")
+        for one in files.list_directory(name)
+        if one.endswith(".index") and files.is_file(os.path.join(name, one))
+    ]
     found = []
     for base in bases:
         index = os.path.join(name, f"{base}.index")

@@ -127,8 +127,7 @@ def _shards(store: Bundle, found: Verification) -> dict[str, int | None]:
     for path in map(store.shard_path, range(store.num_shards)):
         sizes[path] = None
         if not files.is_file(path):
-            what = files.obstacle(path) or f"{path} does not exist"
-            why = f"{what}; the checkpoint has {store.num_shards} data files."
+            why = f"{files.absence(path)}; the checkpoint has {store.num_shards} data files."
             found.damaged.append(Damage("", "missing", path, why))
             continue
         try:

@@ -15,7 +15,6 @@ from .verify import Damage, Verification
 from .verify_v1 import verify_v1
 
 _PIECE = re.compile(r"(?P<prefix>.*?)(\.meta|\.index|\.data-\d{5}-of-\d{5})", re.DOTALL)
-_MOST_SHARDS = 10_000
 
 
 def prefix_of(name: str) -> str:
@@ -76,23 +75,13 @@ def pieces_in(directory: str, known: Iterable[str]) -> list[Verification]:
     return found
 
 
-def v1_shards(name: str) -> tuple[list[str], list[str]]:
-    """Of a first-generation checkpoint in several files, by one of its names: those there, those not."""
-    match = V1_SHARD.fullmatch(name)
-    if match is None or int(match["count"]) > _MOST_SHARDS:
-        return [], []
-    every = [f"{match['prefix']}-{at:05d}-of-{match['count']}" for at in range(int(match["count"]))]
-    there = [path for path in every if files.is_file(path)]
-    return there, [path for path in every if path not in there]
-
-
 def _shards_of(prefix: str) -> tuple[list[str], list[str]]:
     """As `v1_shards`, by the prefix."""
     folder, base = os.path.split(prefix)
     for name in files.list_directory(folder or "."):
         match = V1_SHARD.fullmatch(name)
         if match and match["prefix"] == base:
-            return v1_shards(os.path.join(folder, name))
+            return checkpoint_state.v1_shards(os.path.join(folder, name))
     return [], []
 
 
@@ -118,7 +107,7 @@ def _without_index(prefix: str) -> Verification | None:
     if not (names or left):
         return None
     index = f"{prefix}.index"
-    why = f"{index} does not exist; without it nothing says what is in {', '.join(names) or 'what is left'}."
+    why = f"{files.absence(index)}; without it nothing says what is in {', '.join(names) or 'what is left'}."
     found = Verification(prefix, "checkpoint", damaged=[Damage("", "missing", index, why)])
     if left:
         are = "is" if len(left) == 1 else "are"

@@ -23,8 +23,7 @@ def verify_v1(prefix: str, paths: list[str], missing: Iterable[str] = ()) -> Ver
     """
     found = Verification(prefix, "v1 checkpoint")
     for path in missing:
-        what = files.obstacle(path) or f"{path} does not exist"
-        why = f"{what}; the tensors and parts in it are lost."
+        why = f"{files.absence(path)}; the tensors and parts in it are lost."
         found.damaged.append(Damage("", "missing", path, why))
     good = []
     cut: dict[str, Table] = {}

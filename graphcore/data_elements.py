@@ -11,66 +11,142 @@ from typing import Any
 from . import nest
 from .convert import constant, convert_to_tensor
 from .default import get_default_graph
-from .dtypes import as_dtype, int64
-from .errors import UnimplementedError
+from .dtypes import as_dtype, int64, variant
 from .function_defs import function_of, trace, unique_function_name
+from .op import raw_ops
 from .operation import Tensor
 from .random_seed import get_seed
-from .sparse_tensor import SparseTensor
+from .sparse_tensor import SparseTensor, SparseTensorValue
 from .tensor_shape import TensorShape, as_shape
 
 
 class Element:
     """The structure of a dataset's elements: nested tuples and dicts of dtypes and shapes.
 
-    Lists are tensors here, as in TensorFlow.
+    Lists are tensors here, as in TensorFlow. In the graph a sparse tensor is one variant tensor, which holds
+    its parts, and so is a dataset.
+
+    Attributes:
+        types: The dtypes; of a dataset variant.
+        shapes: The static shapes; of a sparse tensor the dense one.
+        kinds: For each leaf in order None for a tensor, `SparseTensor`, or of a dataset its Element.
     """
 
-    def __init__(self, types: Any, shapes: Any) -> None:
+    def __init__(self, types: Any, shapes: Any, kinds: Sequence[Any] | None = None) -> None:
         self.types = types
         self.shapes = shapes
+        self.kinds = [None] * len(nest.flatten(types)) if kinds is None else list(kinds)
 
     @classmethod
     def of(cls, structure: Any) -> Element:
-        """That of tensors."""
-        return cls(
-            nest.map_structure(lambda leaf: leaf.dtype.base_dtype, structure),
-            nest.map_structure(lambda leaf: leaf.get_shape(), structure),
-        )
+        """That of tensors, sparse tensors and datasets."""
+        leaves = nest.flatten(structure)
+        types = [variant if _is_dataset(leaf) else leaf.dtype.base_dtype for leaf in leaves]
+        shapes = [TensorShape([]) if _is_dataset(leaf) else leaf.get_shape() for leaf in leaves]
+        kinds = [
+            leaf._element if _is_dataset(leaf) else SparseTensor if isinstance(leaf, SparseTensor) else None
+            for leaf in leaves
+        ]
+        return cls(nest.pack_sequence_as(structure, types), nest.pack_sequence_as(structure, shapes), kinds)
+
+    @property
+    def classes(self) -> Any:
+        """The classes of the components, in their structure."""
+        return nest.pack_sequence_as(self.types, [_class_of(kind) for kind in self.kinds])
 
     @property
     def flat_types(self) -> list[Any]:
-        """The dtypes in order."""
-        return nest.flatten(self.types)
+        """The dtypes of the tensors in the graph, in order."""
+        pairs = zip(nest.flatten(self.types), self.kinds)
+        return [dtype if kind is None else variant for dtype, kind in pairs]
 
     @property
     def flat_shapes(self) -> list[TensorShape]:
-        """The shapes in order."""
-        return nest.flatten(self.shapes)
+        """The shapes of the tensors in the graph, in order."""
+        pairs = zip(nest.flatten(self.shapes), self.kinds)
+        return [TensorShape(None) if kind is SparseTensor else shape for shape, kind in pairs]
 
     def pack(self, tensors: Sequence[Any]) -> Any:
-        """Tensors in this structure."""
-        return nest.pack_sequence_as(self.types, list(tensors))
+        """Tensors of the graph as an element."""
+        leaves = zip(tensors, self.kinds, nest.flatten(self.types), nest.flatten(self.shapes))
+        return nest.pack_sequence_as(self.types, [_unpacked(*leaf) for leaf in leaves])
+
+    def tensors(self, structure: Any) -> list[Any]:
+        """An element as tensors of the graph."""
+        return [_packed(leaf, raw_ops.SerializeSparse) for leaf in nest.flatten(structure)]
+
+    def batched_tensors(self, structure: Any) -> list[Any]:
+        """A batch of elements as tensors of the graph, which can be taken apart along the first axis."""
+        return [_packed(leaf, raw_ops.SerializeManySparse) for leaf in nest.flatten(structure)]
 
     def reshaped(self, change: Callable[[TensorShape], TensorShape]) -> Element:
         """The same structure with other shapes."""
-        return Element(self.types, nest.map_structure(change, self.shapes))
+        return Element(self.types, nest.map_structure(change, self.shapes), self.kinds)
+
+    def with_shapes(self, shapes: Sequence[TensorShape]) -> Element:
+        """The same structure with those shapes, in order."""
+        return Element(self.types, nest.pack_sequence_as(self.types, list(shapes)), self.kinds)
+
+    def apart(self) -> list[Element]:
+        """Each component as a structure of its own."""
+        leaves = zip(nest.flatten(self.types), nest.flatten(self.shapes), self.kinds)
+        return [Element(dtype, shape, [kind]) for dtype, shape, kind in leaves]
 
     def attrs(self, prefix: str = "output") -> dict[str, Any]:
         """The attributes that say it."""
         return {f"{prefix}_types": self.flat_types, f"{prefix}_shapes": self.flat_shapes}
 
 
+def _is_dataset(value: Any) -> bool:
+    return hasattr(value, "_variant_tensor")
+
+
+def _class_of(kind: Any) -> type:
+    if isinstance(kind, Element):
+        from .data_datasets import Dataset
+
+        return Dataset
+    return Tensor if kind is None else SparseTensor
+
+
+def kinds_of(classes: Any) -> list[Any]:
+    """The kinds that classes stand for."""
+    return [SparseTensor if each is SparseTensor else None for each in nest.flatten(classes)]
+
+
+def _packed(leaf: Any, serialize: Callable[..., Any]) -> Any:
+    if _is_dataset(leaf):
+        return leaf._variant_tensor
+    if isinstance(leaf, SparseTensor):
+        return serialize(leaf.indices, leaf.values, leaf.dense_shape, out_type=variant)
+    return leaf
+
+
+def _unpacked(tensor: Any, kind: Any, dtype: Any, shape: TensorShape) -> Any:
+    if kind is None:
+        return tensor
+    if isinstance(kind, Element):
+        from .data_datasets import Dataset
+
+        return Dataset(tensor, kind)
+    parts = raw_ops.DeserializeSparse(tensor, dtype=dtype)
+    parts.sparse_indices.set_shape([None, shape.ndims])
+    parts.sparse_shape.set_shape([shape.ndims])
+    return SparseTensor(*parts)
+
+
 def tensors_of(value: Any, name: str = "component") -> Any:
     """Nested tuples and dicts of tensors out of what converts to tensors; lists are one tensor."""
+    if isinstance(value, SparseTensorValue):
+        return SparseTensor.from_value(value)
+    if isinstance(value, SparseTensor) or _is_dataset(value):
+        return value
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*[tensors_of(item, name) for item in value])
     if isinstance(value, tuple):
         return tuple(tensors_of(item, name) for item in value)
     if isinstance(value, Mapping):
         return type(value)((key, tensors_of(item, name)) for key, item in value.items())  # type: ignore[call-arg]
-    if isinstance(value, SparseTensor):
-        raise UnimplementedError("Sparse tensors as components of elements are not supported by tf.data yet.")
     return convert_to_tensor(value, name=name)
 
 
@@ -96,8 +172,8 @@ class MappedFunction:
     Attributes:
         call: The NameAttrList message.
         captured: The outside tensors that it uses, its last arguments.
-        element: The structure of what it gives; None where that is a dataset.
-        dataset: The structure of the dataset's elements that it gives.
+        element: The structure of what it gives.
+        dataset: Where that is a dataset, the structure of its elements; else None.
     """
 
     def __init__(self, function: Callable[..., Any], element: Element, name: str) -> None:
@@ -108,16 +184,15 @@ class MappedFunction:
             packed = element.pack(arguments)
             is_plain_tuple = isinstance(packed, tuple) and not hasattr(packed, "_fields")
             result = function(*packed) if is_plain_tuple else function(packed)
-            if hasattr(result, "_variant_tensor"):  # a dataset
-                found["dataset"] = result._element
-                return [result._variant_tensor]
             structure = tensors_of(result)
-            found["element"] = Element.of(structure)
-            return nest.flatten(structure)
+            made = found["element"] = Element.of(structure)
+            if _is_dataset(structure):
+                found["dataset"] = structure._element
+            return made.tensors(structure)
 
         graph, arguments, results = trace(flat, element.flat_types, element.flat_shapes, outer)
         results = [graph._from_outside(each, "") if each.graph is not graph else each for each in results]
-        self.element: Any = found.get("element")
+        self.element: Element = found["element"]
         self.dataset: Any = found.get("dataset")
         self.captured = list(graph.captured)
         definition = function_of(
@@ -173,9 +248,10 @@ def leaves_of(value: Any, types: Any) -> list[Any]:
     return [leaf for one, each in zip(value, types, strict=True) for leaf in leaves_of(one, each)]
 
 
-def structure_of(output_types: Any, output_shapes: Any) -> Element:
-    """The structure that dtypes and shapes stand for; without shapes they are unknown."""
+def structure_of(output_types: Any, output_shapes: Any, output_classes: Any = None) -> Element:
+    """The structure that dtypes, shapes and classes stand for; without shapes they are unknown."""
     types = nest.map_structure(as_dtype, output_types)
+    kinds = None if output_classes is None else kinds_of(output_classes)
     if output_shapes is None:
-        return Element(types, nest.map_structure(lambda _: TensorShape(None), types))
-    return Element(types, shapes_like(types, output_shapes))
+        return Element(types, nest.map_structure(lambda _: TensorShape(None), types), kinds)
+    return Element(types, shapes_like(types, output_shapes), kinds)

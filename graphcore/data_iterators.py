@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import nest
 from .convert import convert_to_tensor
-from .data_elements import Element, name_attr_list, structure_of
+from .data_elements import Element, kinds_of, name_attr_list, structure_of
 from .default import get_default_graph
 from .dtypes import string
 from .errors import InvalidTypeError, InvalidValueError
 from .function_defs import function_of, unique_function_name
 from .op import raw_ops
-from .operation import Operation, Tensor
+from .operation import Operation
 
 
 class Iterator:
@@ -26,7 +25,7 @@ class Iterator:
         initializer: The operation that starts it, or None.
         output_types: The elements' dtypes.
         output_shapes: Their static shapes.
-        output_classes: Kept for TensorFlow.
+        output_classes: Their classes: `SparseTensor` for sparse ones; tensors by default.
     """
 
     def __init__(
@@ -39,7 +38,8 @@ class Iterator:
     ) -> None:
         self._iterator_resource = iterator_resource
         self._initializer = initializer
-        self._element = Element(output_types, output_shapes)
+        kinds = None if output_classes is None else kinds_of(output_classes)
+        self._element = Element(output_types, output_shapes, kinds)
         self._string_handle: Any = None
 
     @staticmethod
@@ -50,21 +50,21 @@ class Iterator:
         output_classes: Any = None,
     ) -> Iterator:
         """An iterator that `make_initializer` starts on any dataset of that structure."""
-        element = structure_of(output_types, output_shapes)
+        element = structure_of(output_types, output_shapes, output_classes)
         resource = raw_ops.IteratorV2(
             container=b"", shared_name=(shared_name or "").encode(), **element.attrs()
         )
-        return Iterator(resource, None, element.types, element.shapes)
+        return _iterator(resource, None, element)
 
     @staticmethod
     def from_string_handle(
         string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
     ) -> Iterator:
         """The iterator that a string stands for, which a run feeds."""
-        element = structure_of(output_types, output_shapes)
+        element = structure_of(output_types, output_shapes, output_classes)
         handle = convert_to_tensor(string_handle, string)
         resource = raw_ops.IteratorFromStringHandleV2(handle, **element.attrs())
-        return Iterator(resource, None, element.types, element.shapes)
+        return _iterator(resource, None, element)
 
     @property
     def initializer(self) -> Operation:
@@ -127,7 +127,14 @@ class Iterator:
     @property
     def output_classes(self) -> Any:
         """The classes of an element's components."""
-        return nest.map_structure(lambda _: Tensor, self._element.types)
+        return self._element.classes
+
+
+def _iterator(resource: Any, initializer: Any, element: Element) -> Iterator:
+    """An iterator over elements of a structure."""
+    made = Iterator(resource, initializer, element.types, element.shapes)
+    made._element = element
+    return made
 
 
 def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> Iterator:
@@ -135,7 +142,7 @@ def make_initializable_iterator(dataset: Any, shared_name: str | None = None) ->
     element = dataset._element
     resource = raw_ops.IteratorV2(container=b"", shared_name=(shared_name or "").encode(), **element.attrs())
     start = raw_ops.MakeIterator(dataset._variant_tensor, resource)
-    return Iterator(resource, start, element.types, element.shapes)
+    return _iterator(resource, start, element)
 
 
 def make_one_shot_iterator(dataset: Any) -> Iterator:
@@ -164,7 +171,7 @@ def make_one_shot_iterator(dataset: Any) -> Iterator:
     graph._functions[name] = function_of(name, needed, [], [dataset._variant_tensor], True)
     element = dataset._element
     resource = raw_ops.OneShotIterator(dataset_factory=name_attr_list(name), **element.attrs())
-    return Iterator(resource, None, element.types, element.shapes)
+    return _iterator(resource, None, element)
 
 
 def _ancestors(operation: Operation) -> list[Operation]:

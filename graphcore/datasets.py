@@ -111,14 +111,27 @@ class DatasetIterator:
         self._dataset: Dataset | None = None
         self._rows: Rows | None = None
         self._source = Source()
+        self._taken = self._behind = 0  # how many elements were asked for, and are to be left out
         self._lock = threading.Lock()
 
-    def start(self, dataset: Dataset) -> None:
-        """Makes it iterate over `dataset` from the beginning."""
+    def start(self, dataset: Dataset, taken: int = 0) -> None:
+        """Makes it iterate over `dataset` from the beginning, or from behind `taken` elements."""
         with self._lock:
             self._source = Source()
             self._rows = None
             self._dataset = dataset
+            self._taken, self._behind = 0, taken
+
+    def position(self) -> tuple[Dataset, int]:
+        """The dataset, and how many elements it has given.
+
+        Raises:
+            FailedPreconditionError: It was not initialized.
+        """
+        with self._lock:
+            if self._dataset is None:
+                raise FailedPreconditionError(f"The iterator {self.name} has not been initialized.")
+            return self._dataset, self._taken + self._behind
 
     @property
     def is_started(self) -> bool:
@@ -142,6 +155,11 @@ class DatasetIterator:
             try:
                 if self._rows is None:
                     self._rows = self._dataset.rows(self._source)
+                while self._behind:
+                    self._behind -= 1
+                    self._taken += 1
+                    next(self._rows, None)
+                self._taken += 1
                 return next(self._rows, None)
             finally:
                 self._source.ctx = None

@@ -42,7 +42,7 @@ SparseFeature.__doc__ = "A SparseTensor whose indices and values are features of
 
 _CONTEXT = (VarLenFeature, FixedLenFeature)
 _LISTS = (VarLenFeature, FixedLenSequenceFeature)
-_EXAMPLE = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
+EXAMPLE_FEATURES = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
 
 
 @dataclass
@@ -74,7 +74,7 @@ class Wanted:
         wanted = cls()
         for key in sorted(features):
             feature = features[key]
-            if not isinstance(feature, _EXAMPLE):
+            if not isinstance(feature, EXAMPLE_FEATURES):
                 raise InvalidValueError(f"Invalid feature {key}:{feature}.")
             if not isinstance(feature, kinds):
                 raise InvalidValueError(f"Unsupported {type(feature).__name__} {feature}.")
@@ -185,7 +185,7 @@ def _refuse(key: str, shape: TensorShape) -> None:
 def _of_example(features: dict[str, Any]) -> Wanted:
     if not features:
         raise InvalidValueError(f"Missing: features was {features}.")
-    return Wanted.of(features, _EXAMPLE, rows=True)
+    return Wanted.of(features, EXAMPLE_FEATURES, rows=True)
 
 
 def parse_single_example(

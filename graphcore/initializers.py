@@ -14,11 +14,18 @@ import numpy as np
 
 from . import not_yet
 from .convert import constant
-from .dtypes import as_dtype, float32
+from .dtypes import DType, as_dtype, float32
 from .errors import InvalidTypeError, InvalidValueError
 from .op import raw_ops
 from .ops import array_create, random
-from .ops.reduction import reduce_sum
+from .ops.array_shape import matrix_transpose, tf_reshape
+from .ops.array_slice import tf_slice
+from .variables import (
+    global_variables_initializer as global_variables,
+    local_variables_initializer as local_variables,
+    tables_initializer,
+    variables_initializer as variables,
+)
 
 
 class Initializer:
@@ -30,12 +37,24 @@ class Initializer:
 
     def get_config(self) -> dict[str, Any]:
         """What it was made with."""
-        return {key: getattr(value, "name", value) for key, value in self.__dict__.items()}
+        return {key: getattr(value, "name", value) for key, value in self.__dict__.items() if key[0] != "_"}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Initializer:
         """An initializer made with `config`."""
         return cls(**config)
+
+
+def _float_dtype(dtype: Any) -> DType:
+    """The dtype.
+
+    Raises:
+        ValueError: It is not floating point.
+    """
+    found = as_dtype(dtype)
+    if not found.is_floating:
+        raise InvalidValueError(f"Expected floating point type, got {found}.")
+    return found
 
 
 class Zeros(Initializer):
@@ -106,7 +125,7 @@ class RandomNormal(Initializer):
     def __init__(
         self, mean: float = 0.0, stddev: float = 1.0, seed: int | None = None, dtype: Any = float32
     ) -> None:
-        self.mean, self.stddev, self.seed, self.dtype = mean, stddev, seed, as_dtype(dtype)
+        self.mean, self.stddev, self.seed, self.dtype = mean, stddev, seed, _float_dtype(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         """Random values."""
@@ -119,7 +138,7 @@ class TruncatedNormal(Initializer):
     def __init__(
         self, mean: float = 0.0, stddev: float = 1.0, seed: int | None = None, dtype: Any = float32
     ) -> None:
-        self.mean, self.stddev, self.seed, self.dtype = mean, stddev, seed, as_dtype(dtype)
+        self.mean, self.stddev, self.seed, self.dtype = mean, stddev, seed, _float_dtype(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         """Random values."""
@@ -176,7 +195,7 @@ class VarianceScaling(Initializer):
             mode,
             distribution,
             seed,
-            as_dtype(dtype),
+            _float_dtype(dtype),
         )
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
@@ -200,41 +219,86 @@ class UniformUnitScaling(Initializer):
     """Uniform, keeping the scale of the input (old)."""
 
     def __init__(self, factor: float = 1.0, seed: int | None = None, dtype: Any = float32) -> None:
-        self.factor, self.seed, self.dtype = factor, seed, as_dtype(dtype)
+        self.factor, self.seed, self.dtype = factor, seed, _float_dtype(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         """Random values."""
-        size = max(1, math.prod(int(dim) for dim in shape[:-1]))
+        full = shape if partition_info is None else partition_info.full_shape
+        size = max(1, math.prod(int(dim) for dim in full[:-1]))
         limit = math.sqrt(3 / size) * self.factor
         return random.random_uniform(shape, -limit, limit, dtype or self.dtype, seed=self.seed)
+
+
+class Orthogonal(Initializer):
+    """A matrix of orthonormal rows or columns, by the QR decomposition of a normal one; times `gain`.
+
+    A shape of more dimensions is that of a matrix whose rows are all axes but the last.
+    """
+
+    def __init__(self, gain: float = 1.0, seed: int | None = None, dtype: Any = float32) -> None:
+        self.gain, self.seed, self.dtype = gain, seed, _float_dtype(dtype)
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+        """Random values.
+
+        Raises:
+            ValueError: The shape has fewer than two dimensions.
+        """
+        if len(shape) < 2:
+            raise InvalidValueError("The tensor to initialize must be at least two-dimensional")
+        rows, columns = math.prod(int(dim) for dim in shape[:-1]), int(shape[-1])
+        tall = (max(rows, columns), min(rows, columns))
+        q, r = raw_ops.Qr(
+            random.random_normal(tall, dtype=dtype or self.dtype, seed=self.seed), full_matrices=False
+        )
+        # Uniform over all such matrices once the diagonal of r is positive (Mezzadri, 2007).
+        q = q * raw_ops.Sign(raw_ops.DiagPart(r))
+        if rows < columns:
+            q = matrix_transpose(q)
+        return self.gain * tf_reshape(q, shape)
 
 
 class Identity(Initializer):
     """The identity matrix times `gain`."""
 
     def __init__(self, gain: float = 1.0, dtype: Any = float32) -> None:
-        self.gain, self.dtype = gain, as_dtype(dtype)
+        self.gain, self.dtype = gain, _float_dtype(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         """The matrix.
 
         Raises:
-            ValueError: `shape` is not that of a matrix.
+            ValueError: The shape is not that of a matrix.
         """
-        if len(shape) != 2:
+        full = shape if partition_info is None else partition_info.full_shape
+        if len(full) != 2:
             raise InvalidValueError("Identity matrix initializer can only be used for 2D matrices.")
-        kind = as_dtype(dtype or self.dtype)
-        return constant(self.gain * np.eye(int(shape[0]), int(shape[1])), kind)
+        matrix = array_create.eye(int(full[0]), int(full[1]), dtype=dtype or self.dtype)
+        if partition_info is not None:
+            matrix = tf_slice(matrix, partition_info.var_offset, shape)
+        return self.gain * matrix
 
 
-def glorot_uniform(seed: int | None = None, dtype: Any = float32) -> VarianceScaling:
+class GlorotUniform(VarianceScaling):
     """Uniform with variance 2 / (fan_in + fan_out); Xavier."""
-    return VarianceScaling(1.0, "fan_avg", "uniform", seed, dtype)
+
+    def __init__(self, seed: int | None = None, dtype: Any = float32) -> None:
+        super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """What it was made with."""
+        return {"seed": self.seed, "dtype": self.dtype.name}
 
 
-def glorot_normal(seed: int | None = None, dtype: Any = float32) -> VarianceScaling:
+class GlorotNormal(VarianceScaling):
     """Truncated normal with variance 2 / (fan_in + fan_out)."""
-    return VarianceScaling(1.0, "fan_avg", "truncated_normal", seed, dtype)
+
+    def __init__(self, seed: int | None = None, dtype: Any = float32) -> None:
+        super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """What it was made with."""
+        return {"seed": self.seed, "dtype": self.dtype.name}
 
 
 def he_normal(seed: int | None = None) -> VarianceScaling:
@@ -257,28 +321,6 @@ def lecun_uniform(seed: int | None = None) -> VarianceScaling:
     return VarianceScaling(1.0, "fan_in", "uniform", seed)
 
 
-def l2_regularizer(scale: float) -> Any:
-    """A function from weights to `scale * sum(weights ** 2) / 2`."""
-
-    def regularize(weights: Any, name: str | None = None) -> Any:
-        return raw_ops.Mul(
-            constant(float(scale), weights.dtype.base_dtype), raw_ops.L2Loss(weights), name=name
-        )
-
-    return regularize
-
-
-def l1_regularizer(scale: float) -> Any:
-    """A function from weights to `scale * sum(abs(weights))`."""
-
-    def regularize(weights: Any, name: str | None = None) -> Any:
-        return raw_ops.Mul(
-            constant(float(scale), weights.dtype.base_dtype), reduce_sum(raw_ops.Abs(weights)), name=name
-        )
-
-    return regularize
-
-
 # TensorFlow's names: tf.initializers.* and tf.*_initializer
 zeros = zeros_initializer = Zeros
 ones = ones_initializer = Ones
@@ -289,11 +331,23 @@ truncated_normal = truncated_normal_initializer = TruncatedNormal
 variance_scaling = variance_scaling_initializer = VarianceScaling
 uniform_unit_scaling = uniform_unit_scaling_initializer = UniformUnitScaling
 identity = Identity
-glorot_uniform_initializer = glorot_uniform
-glorot_normal_initializer = glorot_normal
+orthogonal = orthogonal_initializer = Orthogonal
+glorot_uniform = glorot_uniform_initializer = GlorotUniform
+glorot_normal = glorot_normal_initializer = GlorotNormal
 
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         raise not_yet.missing(__name__, name)
+
+
+__all__ = [
+    "constant_initializer", "global_variables", "glorot_normal", "glorot_normal_initializer",
+    "glorot_uniform", "glorot_uniform_initializer", "he_normal", "he_uniform", "identity", "lecun_normal",
+    "lecun_uniform", "local_variables", "ones", "ones_initializer", "orthogonal",
+    "orthogonal_initializer", "random_normal", "random_normal_initializer", "random_uniform",
+    "random_uniform_initializer", "tables_initializer", "truncated_normal",
+    "truncated_normal_initializer", "uniform_unit_scaling", "uniform_unit_scaling_initializer",
+    "variables", "variance_scaling", "variance_scaling_initializer", "zeros", "zeros_initializer",
+]  # fmt: skip

@@ -17,6 +17,7 @@ from .example_parsing import (
 )
 from .image_objects import decode_image, is_jpeg
 from .ops.data_flow import PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
+from .ops.files_matching import matching_files
 from .ops.image_codec import (
     decode_and_crop_jpeg,
     decode_bmp,
@@ -48,7 +49,8 @@ __all__ = [
     "VarLenFeature", "decode_and_crop_jpeg", "decode_base64", "decode_bmp", "decode_compressed",
     "decode_csv", "decode_gif", "decode_image", "decode_jpeg", "decode_json_example", "decode_png",
     "decode_proto", "decode_raw", "deserialize_many_sparse", "encode_base64", "encode_jpeg", "encode_png",
-    "encode_proto", "extract_jpeg_shape", "is_jpeg", "parse_example", "parse_sequence_example",
-    "parse_single_example", "parse_single_sequence_example", "parse_tensor", "read_file",
-    "serialize_many_sparse", "serialize_sparse", "serialize_tensor", "tf_record_iterator", "write_file",
+    "encode_proto", "extract_jpeg_shape", "is_jpeg", "matching_files", "parse_example",
+    "parse_sequence_example", "parse_single_example", "parse_single_sequence_example", "parse_tensor",
+    "read_file", "serialize_many_sparse", "serialize_sparse", "serialize_tensor", "tf_record_iterator",
+    "write_file",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .checks import assert_greater_equal, assert_less_equal, assert_rank_in
 from .convert import constant, convert_to_tensor
 from .default import get_default_graph
 from .dtypes import bool_, float32, int32, int64
@@ -19,10 +20,9 @@ from .ops.array_create import ones_like
 from .ops.array_join import stack, tf_tile
 from .ops.array_select import where
 from .ops.array_shape import expand_dims, tf_rank, tf_reshape, tf_shape, transpose
-from .ops.control_flow import tf_assert
 from .ops.math_binary import tf_div
 from .ops.math_unary import tf_cast
-from .ops.reduction import argmax, argmin, reduce_all, reduce_min, reduce_sum, tf_cumsum
+from .ops.reduction import argmax, argmin, reduce_min, reduce_sum, tf_cumsum
 from .variable_scope import variable_scope
 from .variables import assign_add
 from .weights_broadcast import broadcast_weights
@@ -55,7 +55,9 @@ def _count(key: str) -> Callable[..., Metric]:
             count = metric_variable([], float32, name="count")
             values = tf_cast(values, float32)
             if weights is not None:
-                with get_default_graph().control_dependencies([_scalar_or_rank(weights, values)]):
+                with get_default_graph().control_dependencies(
+                    [assert_rank_in(weights, (0, tf_rank(values)))]
+                ):
                     values = raw_ops.Mul(values, tf_cast(weights, float32))
             return published(
                 metrics_collections,
@@ -84,18 +86,6 @@ def _count(key: str) -> Callable[..., Metric]:
     return metric
 
 
-def _scalar_or_rank(weights: Any, values: Any) -> Any:
-    ranks = weights.get_shape().ndims, values.get_shape().ndims
-    if None not in ranks and ranks[0] not in (0, ranks[1]):
-        raise InvalidValueError(
-            f"Tensor {weights.name} must have rank 0 or that of the values, {ranks[1]}.  Received rank "
-            f"{ranks[0]}, shape {weights.get_shape()}"
-        )
-    rank = tf_rank(weights)
-    fits = raw_ops.LogicalOr(raw_ops.Equal(rank, 0), raw_ops.Equal(rank, tf_rank(values)))
-    return tf_assert(fits, ["Weights must have rank 0 or that of the values.", tf_shape(weights)])
-
-
 true_positives, false_negatives = _count("tp"), _count("fn")
 true_negatives, false_positives = _count("tn"), _count("fp")
 
@@ -109,9 +99,10 @@ def _at_thresholds(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """By key: the variables (thresholds,) of counts, and their updates."""
     predictions = convert_to_tensor(predictions)
+    message = "predictions must be in [0, 1]"
     checks = [
-        tf_assert(reduce_all(condition), ["predictions must be in [0, 1]", predictions])
-        for condition in (predictions >= 0, predictions <= 1)
+        assert_greater_equal(predictions, tf_cast(0.0, predictions.dtype), message=message),
+        assert_less_equal(predictions, tf_cast(1.0, predictions.dtype), message=message),
     ]
     with get_default_graph().control_dependencies(checks):
         predictions, labels, weights = aligned(tf_cast(predictions, float32), tf_cast(labels, bool_), weights)

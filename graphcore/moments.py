@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .checks import assert_greater_equal
 from .convert import constant, convert_to_tensor
 from .default import get_default_graph, name_scope
 from .dtypes import float16, float32
@@ -15,7 +16,6 @@ from .op import raw_ops
 from .ops.array_create import zeros_like
 from .ops.array_select import gather
 from .ops.array_shape import squeeze, tf_rank, tf_shape
-from .ops.control_flow import tf_assert
 from .ops.math_unary import tf_cast
 from .ops.reduction import reduce_prod, reduce_sum
 from .weights_broadcast import scale_by_sample_weight
@@ -139,7 +139,7 @@ def compute_average_loss(
         raise InvalidValueError(f"{_SCALAR}, received: {loss}")
     checks = []
     if rank is None:
-        checks = [tf_assert(tf_rank(loss) >= 1, [f"{_SCALAR}."])]
+        checks = [assert_greater_equal(tf_rank(loss), 1, message=f"{_SCALAR}.")]
     with get_default_graph().control_dependencies(checks):
         if sample_weight is not None:
             loss = scale_by_sample_weight(loss, sample_weight)

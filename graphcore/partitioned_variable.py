@@ -11,7 +11,7 @@ from typing import Any
 from .convert import register_tensor_conversion_function
 from .default import get_default_graph, name_scope
 from .dtypes import DType
-from .errors import InvalidTypeError, InvalidValueError, UnimplementedError
+from .errors import InvalidTypeError, InvalidValueError, NotSupportedError
 from .op import raw_ops
 from .operation import TensorOperators
 from .ops.array_join import concat, split
@@ -90,7 +90,7 @@ class PartitionedVariable(TensorOperators):
                 return raw_ops.Identity(self._variable_list[0], name=self._name)
         axes = self._partition_axes()
         if len(axes) > 1:
-            raise UnimplementedError(
+            raise NotSupportedError(
                 f"Cannot concatenate along more than one dimension: {axes}.  Multi-axis partition concat is "
                 "not supported"
             )
@@ -134,7 +134,7 @@ class PartitionedVariable(TensorOperators):
     def _assigned(self, method: str, value: Any, read_value: bool, **options: Any) -> list[Any]:
         axes = self._partition_axes()
         if len(axes) > 1:
-            raise UnimplementedError(
+            raise NotSupportedError(
                 f"Cannot do assign action along more than one dimension: {axes}.  Multi-axis partition "
                 "assign action is not supported "
             )
@@ -181,7 +181,7 @@ def _to_tensor(
             f"'{value.dtype.name}'"
         )
     if as_ref:
-        raise UnimplementedError("PartitionedVariable doesn't support being used as a reference.")
+        raise NotSupportedError("PartitionedVariable doesn't support being used as a reference.")
     return value.as_tensor()
 
 

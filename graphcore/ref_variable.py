@@ -36,6 +36,7 @@ class RefVariable(Variable):
             self._initializer_op = raw_ops.Assign(
                 self._variable, guarded(self._initial_value), validate_shape=validate_shape, name="Assign"
             ).op
+        with self._where_read(self._variable.op):
             self._snapshot = raw_ops.Identity(self._variable, name="read")
 
     def _from_def(self, definition: Any, import_scope: str | None) -> None:

@@ -19,6 +19,7 @@ class ResourceVariable(Variable):
 
     _is_resource = True
     _handle: Tensor
+    _cached: Tensor | None = None
 
     def _build(
         self,
@@ -48,6 +49,9 @@ class ResourceVariable(Variable):
             )
             with name_scope("Read"):
                 self._snapshot = raw_ops.ReadVariableOp(self._handle, dtype=self._dtype)
+        if self._caching_device:
+            with self._where_read(self._handle.op):
+                self._cached = raw_ops.ReadVariableOp(self._handle, dtype=self._dtype)
 
     def _from_def(self, definition: Any, import_scope: str | None) -> None:
         scope = f"{import_scope}/" if import_scope else ""
@@ -89,7 +93,9 @@ class ResourceVariable(Variable):
         return raw_ops.VarIsInitializedOp(self._handle, name=name)
 
     def value(self) -> Any:
-        """A new ReadVariableOp."""
+        """A new ReadVariableOp, or the one on the caching device."""
+        if self._cached is not None:
+            return self._cached
         return raw_ops.ReadVariableOp(self._handle, dtype=self._dtype)
 
     def read_value(self) -> Any:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import clip, nest
+from .activations import activation_of
 from .base_layer import Layer
 from .convert import constant, convert_to_tensor
 from .default import GraphKeys, get_collection, get_default_graph, name_scope
@@ -23,37 +24,12 @@ from .errors import InvalidTypeError, InvalidValueError, UnimplementedError
 from .initializers import Constant, Zeros
 from .op import raw_ops
 from .operation import Tensor
-from .ops import math_unary, nn
+from .ops import math_unary
 from .ops.array_create import zeros
 from .tensor_shape import TensorShape, as_shape
 from .variable_scope import get_variable_scope, variable_scope
 
 Activation = Callable[[Any], Any]
-_ACTIVATIONS: dict[str, Activation] = {
-    "tanh": math_unary.tanh,
-    "sigmoid": math_unary.sigmoid,
-    "relu": nn.relu,
-    "elu": nn.elu,
-    "selu": nn.selu,
-    "softplus": nn.softplus,
-    "softsign": nn.softsign,
-    "linear": lambda x: x,
-}
-
-
-def activation_of(activation: Any) -> Any:
-    """An activation function, also by its name; tanh by default.
-
-    Raises:
-        ValueError: There is none of that name.
-    """
-    if activation is None or activation == "":
-        return _ACTIVATIONS["tanh"]
-    if callable(activation):
-        return activation
-    if activation in _ACTIVATIONS:
-        return _ACTIVATIONS[activation]
-    raise InvalidValueError(f"Unknown activation function:{activation}; known are {', '.join(_ACTIVATIONS)}")
 
 
 def concat_shape(prefix: Any, suffix: Any, static: bool = False) -> Any:

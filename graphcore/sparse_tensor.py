@@ -46,6 +46,10 @@ class SparseTensor:
             raise InvalidTypeError(f"Neither a SparseTensor nor SparseTensorValue: {sparse_tensor_value}.")
         return cls(*sparse_tensor_value)
 
+    def _rebuilt(self, values: Any) -> SparseTensor:
+        """The same places with other values."""
+        return SparseTensor(self._indices, values, self._dense_shape)
+
     @property
     def indices(self) -> Any:
         """Where the values are."""

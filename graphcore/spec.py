@@ -33,6 +33,7 @@ import yaml
 from ..formats import files, protos
 from ..formats.errors import OpError, did_you_mean
 from . import initializers, registry
+from .convert import convert_to_tensor
 from .default import GraphKeys
 from .dtypes import as_dtype
 from .errors import InvalidValueError
@@ -251,7 +252,10 @@ class _Builder:
     def _variable(self, name: str, entry: _Located, where: str, line: int) -> Any:
         self.check_keys(entry, _VARIABLE_KEYS, where)
         options = {key: self.value(value, entry, key, where) for key, value in entry.items()}
+        dtype = as_dtype(options.get("dtype", "float32"))
         initializer = options.get("value")
+        if initializer is not None:
+            initializer = convert_to_tensor(initializer, dtype)
         if "initializer" in entry:
             initializer = self.initializer(entry["initializer"], entry, where)
         shape = options.get("shape")
@@ -260,7 +264,7 @@ class _Builder:
         return get_variable(
             name,
             None if "value" in entry else shape,
-            as_dtype(options.get("dtype", "float32")),
+            dtype,
             initializer,
             trainable=options.get("trainable"),
             use_resource=options.get("resource"),

@@ -32,6 +32,7 @@ from .optimizers.momentum import MomentumOptimizer
 from .optimizers.optimizer import Optimizer
 from .optimizers.proximal import ProximalAdagradOptimizer, ProximalGradientDescentOptimizer
 from .optimizers.rms_prop import RMSPropOptimizer
+from .optimizers.sync_replicas import SyncReplicasOptimizer
 from .queue_runner import QueueRunner, add_queue_runner, start_queue_runners
 from .saver import (
     Saver,
@@ -82,13 +83,13 @@ __all__ = [
     "AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "Coordinator",
     "ExponentialMovingAverage", "FtrlOptimizer", "GradientDescentOptimizer", "LooperThread",
     "MomentumOptimizer", "NewCheckpointReader", "Optimizer", "ProximalAdagradOptimizer",
-    "ProximalGradientDescentOptimizer", "QueueRunner", "RMSPropOptimizer", "Saver", "add_queue_runner",
-    "assert_global_step", "checkpoint_exists", "cosine_decay", "cosine_decay_restarts",
-    "create_global_step", "exponential_decay", "export_meta_graph", "get_checkpoint_mtimes",
-    "get_checkpoint_state", "get_global_step", "get_or_create_global_step", "global_step",
-    "import_meta_graph", "inverse_time_decay", "latest_checkpoint", "linear_cosine_decay",
-    "list_variables", "load_checkpoint", "load_variable", "natural_exp_decay",
-    "noisy_linear_cosine_decay", "piecewise_constant", "piecewise_constant_decay", "polynomial_decay",
-    "register_proto_function", "remove_checkpoint", "start_queue_runners", "summary_iterator",
-    "update_checkpoint_state",
+    "ProximalGradientDescentOptimizer", "QueueRunner", "RMSPropOptimizer", "Saver",
+    "SyncReplicasOptimizer", "add_queue_runner", "assert_global_step", "checkpoint_exists",
+    "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay",
+    "export_meta_graph", "get_checkpoint_mtimes", "get_checkpoint_state", "get_global_step",
+    "get_or_create_global_step", "global_step", "import_meta_graph", "inverse_time_decay",
+    "latest_checkpoint", "linear_cosine_decay", "list_variables", "load_checkpoint", "load_variable",
+    "natural_exp_decay", "noisy_linear_cosine_decay", "piecewise_constant", "piecewise_constant_decay",
+    "polynomial_decay", "register_proto_function", "remove_checkpoint", "start_queue_runners",
+    "summary_iterator", "update_checkpoint_state",
 ]  # fmt: skip

@@ -7,7 +7,10 @@ Both kinds have TensorFlow's nodes and names, so that their graphs and checkpoin
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 from ..formats import protos
@@ -15,7 +18,7 @@ from .conditional import cond
 from .convert import convert_to_tensor
 from .default import GraphKeys, get_default_graph, get_default_session, name_scope
 from .dtypes import DType, as_dtype
-from .errors import InvalidTypeError, InvalidValueError
+from .errors import InvalidStateError, InvalidTypeError, InvalidValueError
 from .indexed_slices import IndexedSlices
 from .operation import Operation, Tensor, TensorOperators
 from .ops.array_slice import index_tensor
@@ -94,7 +97,61 @@ def _strip(name: str, scope: str | None) -> str | None:
     return name[len(scope) + 1 :] if name.startswith(scope + "/") else None
 
 
-class Variable(TensorOperators):
+# What `tf.Variable` takes where an argument is not given; filled by the variable scopes.
+scope_defaults: dict[str, Callable[[], Any]] = {}
+
+
+class _Created(type):
+    """Makes variables through the functions of `variable_creator_scope`."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """The variable that the innermost function gives."""
+        if cls is not Variable or kwargs.get("variable_def") is not None:
+            return super().__call__(*args, **kwargs)
+
+        def create(**given: Any) -> Any:
+            if given.get("use_resource") is None and "use_resource" in scope_defaults:
+                given["use_resource"] = scope_defaults["use_resource"]()
+            return type.__call__(Variable, **given)
+
+        parameters = inspect.signature(Variable.__init__).parameters
+        given = {**dict(zip(list(parameters)[1:], args)), **kwargs}
+        creators = get_default_graph().get_collection_ref(_CREATORS)
+        if not creators:
+            return create(**given)
+        for key in parameters:
+            if key != "self":
+                given.setdefault(key, parameters[key].default)
+        for creator in creators:
+            create = functools.partial(creator, create)
+        return create(**given)
+
+
+_CREATORS = ("__variable_creators",)
+
+
+class variable_creator_scope:
+    """`tf.variable_creator_scope`: variables inside are made by `variable_creator(next_creator, **kwargs)`.
+
+    Args:
+        variable_creator: A function that gives a variable, mostly `next_creator(**kwargs)`, which makes one.
+    """
+
+    def __init__(self, variable_creator: Callable[..., Any]) -> None:
+        self._creator = variable_creator
+
+    def __enter__(self) -> None:
+        self._creators = get_default_graph().get_collection_ref(_CREATORS)
+        self._creators.append(self._creator)
+        self._depth = len(self._creators)
+
+    def __exit__(self, *exc: Any) -> None:
+        if len(self._creators) != self._depth:
+            raise InvalidStateError("Exiting variable_creator_scope without proper nesting.")
+        self._creators.pop()
+
+
+class Variable(TensorOperators, metaclass=_Created):
     """A variable; `tf.Variable(...)` makes a ref variable unless `use_resource` is true.
 
     Args:
@@ -102,7 +159,7 @@ class Variable(TensorOperators):
         trainable: Whether optimizers train it (adds it to `TRAINABLE_VARIABLES`).
         collections: Collections to add it to; by default `GLOBAL_VARIABLES`.
         validate_shape: Whether it keeps the shape of the initial value.
-        caching_device: Kept for compatibility.
+        caching_device: Where to read it for its users; by default where it is.
         name: Its name.
         variable_def: A VariableDef message to recreate it from; the nodes are in the graph then.
         dtype: The element type.
@@ -125,6 +182,7 @@ class Variable(TensorOperators):
     _snapshot: Tensor
     _trainable: bool
     _constraint: Any = None
+    _caching_device: Any = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Variable:
         """Picks the kind; `_default_use_resource` says which one when nothing is asked for."""
@@ -175,7 +233,10 @@ class Variable(TensorOperators):
         if constraint is not None and not callable(constraint):
             raise InvalidValueError("The `constraint` argument must be a callable.")
         self._constraint = constraint
-        self._trainable = True if trainable is None else bool(trainable)
+        if trainable is None:
+            trainable = synchronization != VariableSynchronization.ON_READ
+        self._trainable = bool(trainable)
+        self._caching_device = caching_device
         if self._trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
             collections = [*collections, GraphKeys.TRAINABLE_VARIABLES]
         wanted = None if dtype is None else as_dtype(dtype)
@@ -213,6 +274,17 @@ class Variable(TensorOperators):
             tensor = convert_to_tensor(initial_value(), dtype, name="initial_value")
         return tensor
 
+    def _where_read(self, operation: Operation) -> AbstractContextManager[Any]:
+        """The place of the tensor that users of the variable read."""
+        graph = operation.graph
+        if not self._caching_device:
+            place: AbstractContextManager[Any] = graph.colocate_with(operation)
+            return place
+        stack = ExitStack()
+        stack.enter_context(graph.colocate_with(None, ignore_existing=True))
+        stack.enter_context(graph.device(self._caching_device))
+        return stack
+
     def _check_shape(self, initial: Tensor, validate_shape: bool, expected: Any) -> TensorShape:
         found = initial.get_shape()
         if expected is not None:
@@ -227,6 +299,11 @@ class Variable(TensorOperators):
     def name(self) -> str:
         """`NAME:0`."""
         raise NotImplementedError
+
+    @property
+    def _shared_name(self) -> str:
+        """The name without its output's number."""
+        return self.name.partition(":")[0]
 
     @property
     def op(self) -> Operation:

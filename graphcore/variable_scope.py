@@ -16,6 +16,7 @@ from .default import GraphKeys, get_default_graph, name_scope
 from .dtypes import as_dtype, float32
 from .errors import InvalidStateError, InvalidTypeError, InvalidValueError
 from .initializers import Zeros as zeros_initializer
+from .variable import VariableAggregation, VariableSynchronization, scope_defaults
 from .variable_store import VariableStore
 
 
@@ -192,6 +193,9 @@ def get_variable_scope() -> VariableScope:
     return _store().scope
 
 
+scope_defaults["use_resource"] = lambda: get_variable_scope().use_resource
+
+
 def get_variable(
     name: str,
     shape: Any = None,
@@ -263,7 +267,7 @@ def get_variable(
         if not callable(getter):
             raise InvalidValueError(f"Passed a custom_getter which is not callable: {getter}")
         if trainable is None:
-            arguments["trainable"] = True
+            arguments["trainable"] = synchronization != VariableSynchronization.ON_READ
         if not _takes(getter, "constraint"):
             del arguments["constraint"]
         return getter(store.get_variable, name=full, **arguments)
@@ -306,12 +310,29 @@ def get_partitioned_variable(
         )  # fmt: skip
 
 
-def get_local_variable(name: str, *args: Any, **kwargs: Any) -> Any:
-    """As `get_variable`, for a local, untrained variable."""
-    collections = list(kwargs.pop("collections", None) or [])
-    kwargs["trainable"] = False
-    kwargs["collections"] = [*collections, GraphKeys.LOCAL_VARIABLES]
-    return get_variable(name, *args, **kwargs)
+def get_local_variable(
+    name: str,
+    shape: Any = None,
+    dtype: Any = None,
+    initializer: Any = None,
+    regularizer: Any = None,
+    trainable: bool = False,
+    collections: Any = None,
+    caching_device: Any = None,
+    partitioner: Any = None,
+    validate_shape: bool = True,
+    use_resource: bool | None = None,
+    custom_getter: Any = None,
+    constraint: Any = None,
+    synchronization: int = VariableSynchronization.AUTO,
+    aggregation: int = VariableAggregation.NONE,
+) -> Any:
+    """As `get_variable`, which has the arguments; never trained, and in `LOCAL_VARIABLES`."""
+    return get_variable(
+        name, shape, dtype, initializer, regularizer, False,
+        [*(collections or []), GraphKeys.LOCAL_VARIABLES], caching_device, partitioner, validate_shape,
+        use_resource, custom_getter, constraint, synchronization, aggregation,
+    )  # fmt: skip
 
 
 class variable_scope:
@@ -373,9 +394,13 @@ class variable_scope:
 
     def __enter__(self) -> VariableScope:
         self._manager = self._entered()
-        return self._manager.__enter__()
+        self._entered_store = _store()
+        self._entered_scope = self._manager.__enter__()
+        return self._entered_scope
 
     def __exit__(self, *exc: Any) -> Any:
+        if self._entered_store.scope is not self._entered_scope:
+            raise InvalidStateError("Improper nesting of variable_scope.")
         return self._manager.__exit__(*exc)
 
     @contextmanager
@@ -407,11 +432,10 @@ class variable_scope:
         changes = dict(self._defaults)
         if isinstance(self._name_or_scope, VariableScope):
             base = self._name_or_scope
-            changes["name_scope"] = base._name_scope if not self._auxiliary else scope_name
-            reuse = base.reuse if self._reuse is None else self._reuse
+            # The scope as it was made: the names and sharing around the place of entry play no part.
+            changes["name_scope"] = base._name_scope
+            reuse = self._reuse or base.reuse
             name = base.name
-            # Inherits sharing from around it unless it says otherwise itself.
-            reuse = reuse or old.reuse
         else:
             base = old
             part = self._name_or_scope

@@ -12,7 +12,7 @@ from .convert import convert_to_tensor
 from .default import GraphKeys, get_default_graph, name_scope
 from .dtypes import as_dtype, float32, string
 from .errors import InvalidValueError
-from .initializers import Initializer, Zeros, glorot_uniform
+from .initializers import GlorotUniform, Initializer, Zeros
 from .operation import Tensor
 from .ops.array_slice import tf_slice
 from .partitioned_variable import PartitionedVariable, PartitionInfo, call_partitioner, slices_of
@@ -177,7 +177,7 @@ class VariableStore:
 
 def _default_initializer(name: str, dtype: Any) -> Initializer:
     if dtype.is_floating:
-        return glorot_uniform()
+        return GlorotUniform()
     if dtype.is_integer or dtype.is_unsigned or dtype.is_bool or dtype == string:
         return Zeros()
     raise InvalidValueError(f"An initializer for variable {name} of {dtype.base_dtype} is required")
@@ -210,7 +210,7 @@ def _needs_nothing(function: Any) -> bool:
 
 
 def _shared(found: Any, name: str, shape: TensorShape, dtype: Any, reuse: Any) -> Any:
-    if reuse is False or reuse is None:
+    if reuse is False:
         raise InvalidValueError(
             f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
             f"reuse=tf.AUTO_REUSE in VarScope? Originally defined at:\n\n  {found.op.defined_at}"

@@ -74,8 +74,8 @@ def command(
     "optional", "needed", "label", "inner"}], "outputs": [{"name", "dtype", "shape", "role", "needs"}],
     "signatures", "collections", "assets", "saver", "ops", "unimplemented_ops", "unlisted_ops",
     "unlisted_attributes", "unknown_ops", "unknown_attributes", "devices", "functions", "function_ops",
-    "nodes", "constants", "about", "skipped", "damaged", "unreadable", "parameters", "bytes"}; keys that do
-    not apply are absent, an unknown dimension is null.
+    "nodes", "constants", "about", "skipped", "damaged", "unreadable", "causes", "parameters", "bytes"}; keys
+    that do not apply are absent, an unknown dimension is null.
     "slot_of" is null for a count that belongs to no variable; "role" is "named" (by the file), "result",
     "loss" or "other"; an "inner" input is fed in place of what the graph computes or reads. --tensors,
     --graph, --values and --stats add "tensors", "graph", "values" (with "value_types": {name: {"dtype",
@@ -117,14 +117,18 @@ def command(
         for why in (unopened | refused).values():  # of a checkpoint: the values asked for are there
             render.message(f"Warning: {why}")
         unopened = refused = {}
-    _refuse(where, unopened, refused, damaged)
+    _refuse(where, unopened, refused, damaged, found.get("causes", ()))
 
 
 # ---- what was asked for ------------------------------------------------------------------------
 
 
 def _refuse(
-    where: str, unopened: dict[str, str], refused: dict[str, str], unread: dict[str, OpError]
+    where: str,
+    unopened: dict[str, str],
+    refused: dict[str, str],
+    unread: dict[str, OpError],
+    causes: Sequence[str],
 ) -> None:
     """Ends with the exit code of what is wrong, after all that is intact was shown.
 
@@ -133,6 +137,7 @@ def _refuse(
         unopened: What is damaged and cannot be opened, and why.
         refused: What the system does not give, and why.
         unread: The errors of what cannot be read.
+        causes: What seems to have happened.
 
     Raises:
         DataLossError: Something is damaged; lists it all.
@@ -151,7 +156,8 @@ def _refuse(
     if told:
         raise DataLossError(
             f"{where} is damaged; of these there is nothing to show:{bullets(list(told.values()))}\n"
-            "`sgtool verify --salvage OUT` writes what is intact.",
+            + "".join(f"{cause}\n" for cause in causes)
+            + "`sgtool verify --salvage OUT` writes what is intact.",
             path=where,
             names=list(told),
         )
@@ -259,7 +265,16 @@ def _sources(where: str, names: Sequence[str]) -> dict[str, Callable[[], Entry]]
         models.check_lost(models.find(where))
         known = [*store, *nodes]
         some = f" There are {contents.shortened(known)}." if known else ""
-        lines = [f"'{name}'.{did_you_mean(name, known) or some}" for name in missing]
+        skipped = getattr(store, "skipped", {})
+        lines = [
+            f"'{name}'."
+            + (
+                f" It is there, but {skipped[name]}."
+                if name in skipped
+                else did_you_mean(name, known) or some
+            )
+            for name in missing
+        ]
         raise MissingNameError(f"{where} stores no values of:{bullets(lines)}", names=missing)
     return {
         name: partial(store.__getitem__, key) if key in store else partial(_constant, nodes[key], where)

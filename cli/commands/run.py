@@ -66,7 +66,8 @@ def command(
     """Run MODEL: feed tensors, fetch tensors.
 
     The variables come from the checkpoint that belongs to MODEL, or from --checkpoint. Without MODEL
-    it is $SGTOOL_MODEL, else the checkpoint or only model of the current directory.
+    it is $SGTOOL_MODEL, else the checkpoint or only model of the current directory. What the model itself
+    prints (tf.print, also to stdout) goes to stderr: stdout has the results alone.
 
     Examples:
       sgtool run --fetch y:0 --feed x:0=data.npy

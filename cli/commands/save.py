@@ -62,6 +62,7 @@ def command(
     kept_dtype = _floating(dtype)
     located = models.find(locate.model_or_default(model))
     stored = models.variables_of(located)
+    models.check_lost(located)
     names = _selected(stored, only, exclude)
     entries = [_cast(stored[name], kept_dtype) for name in names]
     # The graph goes along only where it still fits: all variables, in their own dtypes.

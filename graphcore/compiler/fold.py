@@ -64,7 +64,9 @@ def _fold(draft: Draft, node: Node) -> list[np.ndarray] | None:
         result = operation.kind.bind(operation)(*inputs)
     except Exception:  # the run reports it, with the node's name and its inputs
         return None
-    return list(result) if isinstance(result, (tuple, list)) else [result]
+    results = list(result) if isinstance(result, (tuple, list)) else [result]
+    # What NumPy makes of two scalar strings is no array.
+    return [np.array(value, object) if isinstance(value, bytes) else value for value in results]
 
 
 def _too_large(draft: Draft, node: Node, shapes: list[Shape]) -> bool:

@@ -216,7 +216,8 @@ def _raw(value: Any, kind: str) -> bytes:
     value = int(value)
     if kind in _FORMATS:
         size = struct.calcsize(_FORMATS[kind])
-        return (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+        data: bytes = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+        return data
     if kind in ("sint32", "sint64"):
         bits = int(kind[4:])
         value = _signed(value, bits)

@@ -41,7 +41,13 @@ def const(*, value: Any) -> Any:
     return value
 
 
+host_const = op(
+    "HostConst", "-> output: dtype", "value: tensor", dtype=ANY, no_grad="a constant depends on nothing"
+)(const.kernel)
+
+
 @const.shape
+@host_const.shape
 def _(node: Any) -> Shape:
     value = node.node.attr("value")
     if hasattr(value, "tensor_shape"):
@@ -232,7 +238,9 @@ def lin_space(start: Any, stop: Any, num: Any) -> Any:
     if count == 1:
         return np.array([start], start.dtype)
     step = (stop - start) / start.dtype.type(count - 1)
-    return (start + step * np.arange(count, dtype=np.float64)).astype(start.dtype)
+    values = (start + step * np.arange(count, dtype=np.float64)).astype(start.dtype)
+    values[-1] = stop  # exactly, whatever rounding makes of the sum
+    return values
 
 
 @lin_space.shape

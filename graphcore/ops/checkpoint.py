@@ -18,7 +18,7 @@ from ..op import op
 from ..shapes import Shape, format_shape, with_rank
 from .io import read_part
 
-_UNDEFINED = "TensorFlow declares none"
+_NO_GRAD = "files and integers have no derivative"
 
 
 def _path(value: Any, name: str) -> str:
@@ -50,7 +50,7 @@ def _table(
     "num_new_vocab: int >= 0",
     "old_vocab_size: int >= -1 = -1",
     ctx=True,
-    undefined_grad=_UNDEFINED,
+    no_grad=_NO_GRAD,
 )
 def generate_vocab_remapping(
     ctx: Any,
@@ -103,7 +103,7 @@ def _check_unique(remapping: Any) -> None:
     "num_cols: int >= 1",
     "max_rows_in_memory: int = -1",
     stateful=True,
-    undefined_grad=_UNDEFINED,
+    no_grad=_NO_GRAD,
 )
 def load_and_remap_matrix(
     ctx: Any,

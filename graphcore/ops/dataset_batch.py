@@ -146,7 +146,7 @@ dataset_op(
     experimental=True,
 )
 def dense_to_sparse_batch_dataset(input_dataset: Any, batch_size: Any, row_shape: Any) -> Any:
-    """Consecutive elements of different sizes as one sparse tensor (indices, values, shape)."""
+    """Consecutive elements of different sizes as one sparse tensor."""
     if batch_size <= 0:
         raise InvalidArgumentError("Batch size must be greater than zero.")
     dataset, size = as_dataset(input_dataset), int(batch_size)
@@ -180,11 +180,11 @@ def dense_to_sparse_batch_dataset(input_dataset: Any, batch_size: Any, row_shape
             )
             for position, value in enumerate(values)
         ]
-        return (
-            np.concatenate(indices).astype(np.int64),
-            np.concatenate([value.reshape(-1) for value in values]),
-            np.array([len(values), *dims], np.int64),
-        )
+        parts = np.empty(3, object)  # as DeserializeSparse takes it
+        parts[0] = np.concatenate(indices).astype(np.int64)
+        parts[1] = np.concatenate([value.reshape(-1) for value in values])
+        parts[2] = np.array([len(values), *dims], np.int64)
+        return (parts,)
 
     return Dataset(lambda source: _batches(source, dataset, size, False, join))
 

@@ -10,8 +10,11 @@ import numpy as np
 
 from ...formats import files, tfrecord
 from .. import readers
-from ..datasets import Dataset, Row, Rows, Source
-from .dataset import dataset_op
+from ..datasets import Dataset, Row, Rows, Source, all_rows, as_dataset
+from ..errors import InvalidArgumentError
+from ..op import op
+from . import rules
+from .dataset import NO_GRAD, dataset_op
 
 
 def _names(filenames: Any) -> list[str]:
@@ -91,3 +94,23 @@ dataset_op("FixedLengthRecordDataset", f"{_FIXED} -> handle: variant", stateful=
 dataset_op(
     "FixedLengthRecordDatasetV2", f"{_FIXED}, compression_type: string -> handle: variant", stateful=True
 )(_fixed_length)
+
+
+def _write(ctx: Any, input_dataset: Any, filename: Any, compression_type: Any, *, node: Any) -> None:
+    """Writes the elements of a dataset of strings into a TFRecord file."""
+    (name,), compression = _names(filename), _text(compression_type)
+    ctx.policy.check_write(name, f"node '{node.name}' (op {node.type})")
+    with tfrecord.RecordWriter(name, compression) as writer:
+        for row in all_rows(as_dataset(input_dataset), ctx):
+            if len(row) != 1 or np.ndim(row[0]):
+                raise InvalidArgumentError("A TFRecord file takes datasets of scalar strings only")
+            writer.write(np.asarray(row[0], object).item())
+
+
+for _name in ("DatasetToTFRecord", "ExperimentalDatasetToTFRecord"):
+    op(
+        _name,
+        "input_dataset: variant, filename: string, compression_type: string ->",
+        stateful=True,
+        no_grad=NO_GRAD,
+    )(_write).shape(rules.nothing)

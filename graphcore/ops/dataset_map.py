@@ -20,10 +20,12 @@ from ..datasets import (
     all_rows,
     as_dataset,
     mapped,
+    stacked,
 )
-from ..errors import InvalidArgumentError, OutOfRangeError
+from ..errors import InvalidArgumentError, InvalidValueError, OutOfRangeError
 from ..op import op
-from .dataset import ARGS, NO_GRAD, OUT, dataset_op, declared_shapes
+from ..shapes import Shape, format_shape, merge_dims
+from .dataset import ARGS, NO_GRAD, OUT, dataset_op, declared_shapes, row_of
 
 
 def _mapped(source: Source, dataset: Dataset, f: Any, others: Sequence[Any]) -> Rows:
@@ -38,6 +40,15 @@ def map_rows(input_dataset: Any, other_arguments: Any, *_: Any, f: Any) -> Any:
 
 dataset_op(
     "MapDataset",
+    "input_dataset: variant, other_arguments: Targuments -> handle: variant",
+    "f: func",
+    ARGS,
+    *OUT,
+    "use_inter_op_parallelism: bool = true",
+    "preserve_cardinality: bool = false",
+)(map_rows)
+dataset_op(
+    "ExperimentalMapDataset",
     "input_dataset: variant, other_arguments: Targuments -> handle: variant",
     "f: func",
     ARGS,
@@ -143,6 +154,11 @@ for _name, _more, _options in (
     (
         "ParallelInterleaveDatasetV4",
         ", buffer_output_elements: int64, prefetch_input_elements: int64, num_parallel_calls: int64",
+        ("deterministic: string = 'default'",),
+    ),
+    (
+        "LegacyParallelInterleaveDatasetV2",
+        ", buffer_output_elements: int64, prefetch_input_elements: int64",
         ("deterministic: string = 'default'",),
     ),
 ):
@@ -451,3 +467,48 @@ def generator_dataset(
         return Steps(step)
 
     return Dataset(rows)
+
+
+@op(
+    "MapDefun",
+    "arguments: Targuments, captured_inputs: Tcaptured -> output: output_types",
+    "Targuments: list(type) >= 1",
+    "Tcaptured: list(type) >= 0 = []",
+    *OUT,
+    "f: func",
+    "max_intra_op_parallelism: int = 1",
+    ctx=True,
+    no_grad=NO_GRAD,
+)
+def map_defun(ctx: Any, arguments: Any, captured_inputs: Any, *, f: Any, node: Any) -> Any:
+    """What a function gives for the rows of tensors, stacked."""
+    for index, value in enumerate(arguments):
+        if not np.ndim(value):
+            raise InvalidArgumentError(
+                f"All inputs must have rank at least 1. Input {index} has a rank of 0."
+            )
+        if len(value) != len(arguments[0]):
+            raise InvalidArgumentError("All inputs must have the same dimension 0.")
+    rows = [ctx.call(f, [*map(row_of, row), *captured_inputs]) for row in zip(*arguments)]
+    if not rows:
+        shapes = [shape.as_tuple() for shape in node.attr("output_shapes")]
+        if any(shape is None or None in shape for shape in shapes):
+            raise InvalidArgumentError(
+                "If there are no rows the output shapes must be fully defined, but they are "
+                f"{[format_shape(shape) for shape in shapes]}"
+            )
+        dtypes = node.attr("output_types")
+        return [np.empty((0, *shape), dtype.np) for shape, dtype in zip(shapes, dtypes)]
+    return [stacked(column, index) for index, column in enumerate(zip(*rows))]
+
+
+@map_defun.shape
+def _(node: Any) -> list[Shape]:
+    size: int | None = None
+    for index in range(len(node.attr("Targuments"))):
+        given = node.shape(index)
+        if given == ():
+            raise InvalidValueError(f"Arguments must have rank at least 1. Input {index} has a rank of 0.")
+        if given is not None:
+            size = merge_dims(size, given[0])
+    return [None if shape is None else (size, *shape) for shape in declared_shapes(node)]

@@ -5,6 +5,7 @@ Source: tensorflow/core/kernels/data/*_dataset_op.cc and data/experimental (r1.1
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from ..datasets import (
 from ..errors import InvalidArgumentError, OpError, UnimplementedError
 from ..op import op
 from . import rules
+from .data_flow import named_resource
 from .dataset import NO_GRAD, OUT, dataset_op, repeated_size
 
 
@@ -220,10 +222,82 @@ for _name, _inputs, _attrs, _old in (
     ("RewriteDataset", ", rewrite_name: string", OUT, False),
     ("FinalizeDataset", "", ("has_captured_ref: bool = false", *OUT), False),
     ("AssertNextDataset", ", transformations: string", OUT, True),
+    ("LatencyStatsDataset", ", tag: string", OUT, True),
+    ("BytesProducedStatsDataset", ", tag: string", OUT, True),
 ):
     dataset_op(_name, f"input_dataset: variant{_inputs} -> handle: variant", *_attrs, experimental=_old)(
         _as_it_is
     )
+
+
+for _name, _inputs in (
+    ("SetStatsAggregatorDataset", ", stats_aggregator: resource, tag: string, counter_prefix: string"),
+    ("ThreadPoolDataset", ", thread_pool: resource"),
+):
+    dataset_op(
+        _name, f"input_dataset: variant{_inputs} -> handle: variant", *OUT, experimental=True, stateful=True
+    )(_as_it_is)
+
+
+class _Pool:
+    """What stands for threads, or for what gathers statistics: neither changes what a dataset gives."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def _pool(ctx: Any, *, node: Any) -> Any:
+    """A handle that datasets are given; it has no effect here."""
+    return named_resource(ctx, node.type, node, _Pool)
+
+
+_HANDLE_NAMES = ("container: string = ''", "shared_name: string = ''")
+_THREADS: tuple[str, ...] = ("num_threads: int", "max_intra_op_parallelism: int = 1", "display_name: string")
+for _name, _declared in (
+    ("ThreadPoolHandle", _THREADS),
+    ("ExperimentalThreadPoolHandle", _THREADS),
+    ("StatsAggregatorHandle", ()),
+    ("ExperimentalStatsAggregatorHandle", ()),
+    ("StatsAggregatorHandleV2", ()),
+):
+    op(_name, "-> handle: resource", *_declared, *_HANDLE_NAMES, stateful=True, no_grad=NO_GRAD)(_pool).shape(
+        rules.scalar
+    )
+
+
+@dataset_op(
+    "SleepDataset",
+    "input_dataset: variant, sleep_microseconds: int64 -> handle: variant",
+    *OUT,
+    experimental=True,
+)
+def sleep_dataset(input_dataset: Any, sleep_microseconds: Any) -> Any:
+    """The elements, each after a pause."""
+    dataset, pause = as_dataset(input_dataset), max(0, int(sleep_microseconds)) / 1e6
+
+    def rows(source: Source) -> Rows:
+        inputs = dataset.rows(source)
+
+        def step() -> Row:
+            time.sleep(pause)
+            return next(inputs)
+
+        return Steps(step)
+
+    return Dataset(rows, dataset.cardinality)
+
+
+@dataset_op(
+    "ChooseFastestDataset",
+    "input_datasets: N * variant -> handle: variant",
+    "N: int >= 2",
+    "num_experiments: int",
+    *OUT,
+    experimental=True,
+)
+def choose_fastest_dataset(input_datasets: Any) -> Any:
+    """The first of datasets that give the same elements."""
+    return as_dataset(input_datasets[0])
 
 
 @dataset_op("IgnoreErrorsDataset", "input_dataset: variant -> handle: variant", *OUT, experimental=True)

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..datasets import Dataset, Row, as_dataset, mapped
-from ..errors import InvalidArgumentError, UnimplementedError
+from ..errors import InvalidArgumentError
 from .dataset import OUT, dataset_op
 from .parsing import FEATURE_TYPES, Records
+from .ragged_variant import RaggedVariant
+from .string import text_of
 
 _KEYS = ("sparse_keys: list(string) >= 0", "dense_keys: list(string) >= 0")
 _ATTRS = (
@@ -37,10 +39,9 @@ def _parse(
 ) -> Dataset:
     """The features of each vector of serialized Examples, in the order of their keys."""
     dataset = as_dataset(input_dataset)
-    if node.has_attr("ragged_keys") and node.attr("ragged_keys"):
-        raise UnimplementedError(f"'{node.name}' gives ragged features, which datasets cannot hold here")
+    ragged_keys, ragged_types, split_types = _ragged(node)
     sparse_types, dense_types = node.attr("sparse_types"), node.attr("Tdense")
-    order = sorted([*sparse_keys, *dense_keys])
+    order = sorted([*sparse_keys, *dense_keys, *ragged_keys])
 
     def parsed(row: Row) -> Row:
         if np.ndim(row[0]) != 1:
@@ -58,9 +59,26 @@ def _parse(
             for place in range(3):
                 variants[place] = parts[place * count + index]
             found[key] = variants
+        ragged = records.ragged(ragged_keys, ragged_types, split_types)
+        for index, key in enumerate(ragged_keys):
+            found[key] = RaggedVariant([ragged[len(ragged_keys) + index]], ragged[index])
         return tuple(found[key] for key in order)
 
     return Dataset(lambda source: mapped(parsed, dataset.rows(source)), dataset.cardinality)
+
+
+def _ragged(node: Any) -> tuple[list[str], Any, Any]:
+    """The keys of ragged features, the dtypes of their values and of their row splits."""
+    if not node.has_attr("ragged_keys"):
+        return [], [], []
+    keys = [text_of(key) for key in node.attr("ragged_keys")]
+    types, splits = node.attr("ragged_value_types"), node.attr("ragged_split_types")
+    if not len(keys) == len(types) == len(splits):
+        raise InvalidArgumentError(
+            f"ragged_keys ({len(keys)}) must match the size of ragged_value_types ({len(types)}) and "
+            f"ragged_split_types ({len(splits)})"
+        )
+    return keys, types, splits
 
 
 dataset_op("ParseExampleDataset", _SIGNATURE, *_ATTRS, "sloppy: bool = false")(_parse)

@@ -5,6 +5,7 @@ All of them go through the session's file policy.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ...formats import bundle_writer, checkpoint_state, files, registry, v1_writ
 from ...formats.entry import Entry, entry_of
 from ...formats.parts import Part, assemble
 from ..dtypes import ANY
-from ..errors import InvalidArgumentError, MissingNameError
+from ..errors import InvalidArgumentError, MissingNameError, ResourceExhaustedError
 from ..op import op
 from ..shapes import Shape, merge_dims, with_rank
 from . import rules
@@ -322,6 +323,35 @@ def read_file(ctx: Any, filename: Any, *, node: Any) -> Any:
 
 
 read_file.shape(rules.scalar_inputs_to_scalar)
+
+
+@op(
+    "ImmutableConst",
+    "-> tensor: dtype",
+    "shape: shape",
+    "memory_region_name: string",
+    dtype=ANY,
+    ctx=True,
+    no_grad="a constant depends on nothing",
+)
+def immutable_const(ctx: Any, *, node: Any) -> Any:
+    """The raw bytes at the start of a file, as an array."""
+    path = node.attr("memory_region_name").decode("utf-8", "surrogateescape")
+    dtype, shape = node.attr("dtype"), node.attr("shape").as_tuple()
+    if dtype.name in ("string", "resource", "variant"):
+        raise InvalidArgumentError(f"Sorry, {dtype.name} is not currently supported for ImmutableConstOp.")
+    if shape is None or None in shape:
+        raise InvalidArgumentError("The shape of an ImmutableConst must be known")
+    ctx.policy.check_read(path, _who(node))
+    data, size = files.read_bytes(path), math.prod(shape) * dtype.np.itemsize
+    if len(data) < size:
+        raise ResourceExhaustedError(
+            f"The file {path} has {len(data)} bytes, but '{node.name}' asks for {size}", path=path
+        )
+    return np.frombuffer(data[:size], dtype.np).reshape(shape).copy()
+
+
+immutable_const.shape(lambda node: node.node.attr("shape").as_tuple())
 
 
 @op("WriteFile", "filename: string, contents: string ->", stateful=True, no_grad=_NO_GRAD)

@@ -190,10 +190,58 @@ for _name in ("IteratorFromStringHandle", "IteratorFromStringHandleV2"):
     )(_from_string).shape(rules.scalar)
 
 
-@op("IteratorGetDevice", "resource: resource -> device: string", stateful=True, ctx=False, no_grad=NO_GRAD)
-def iterator_get_device(resource: Any) -> Any:
+def _device(resource: Any) -> Any:
     """The device that an iterator is on: there is one here."""
     return np.array(b"/job:localhost/replica:0/task:0/device:CPU:0", object)
+
+
+for _name in ("IteratorGetDevice", "ExperimentalIteratorGetDevice"):
+    op(_name, "resource: resource -> device: string", stateful=True, ctx=False, no_grad=NO_GRAD)(
+        _device
+    ).shape(rules.scalar)
+
+
+class IteratorState:
+    """Where an iterator stood: its dataset, and how many elements it had given."""
+
+    shape: tuple[int, ...] = ()  # a scalar variant
+    ndim = 0
+
+    def __init__(self, dataset: Any, taken: int) -> None:
+        self.dataset, self.taken = dataset, taken
+
+
+@op(
+    "SerializeIterator",
+    "resource_handle: resource -> serialized: variant",
+    stateful=True,
+    ctx=False,
+    no_grad=NO_GRAD,
+)
+def serialize_iterator(resource_handle: Any) -> Any:
+    """Where an iterator stands, for this session: a checkpoint cannot hold it."""
+    return IteratorState(*resource_handle.position())
+
+
+@op(
+    "DeserializeIterator",
+    "resource_handle: resource, serialized: variant ->",
+    stateful=True,
+    ctx=False,
+    no_grad=NO_GRAD,
+)
+def deserialize_iterator(resource_handle: Any, serialized: Any) -> None:
+    """Sets an iterator to where one stood; the elements before are computed again."""
+    state = serialized.item() if isinstance(serialized, np.ndarray) else serialized
+    if not isinstance(state, IteratorState):
+        raise InvalidArgumentError(
+            f"DeserializeIterator takes what SerializeIterator gives in the same session, not {state!r}"
+        )
+    resource_handle.start(state.dataset, state.taken)
+
+
+serialize_iterator.shape(rules.scalar)
+deserialize_iterator.shape(rules.nothing)
 
 
 @op(
@@ -216,5 +264,4 @@ def dataset_to_single_element(ctx: Any, dataset: Any) -> Any:
 
 iterator_get_next_as_optional.shape(rules.scalar)
 iterator_to_string_handle.shape(rules.scalar)
-iterator_get_device.shape(rules.scalar)
 dataset_to_single_element.shape(declared_shapes)

@@ -9,14 +9,16 @@ import numpy as np
 
 from ..convert import convert_to_tensor
 from ..default import name_scope
-from ..dtypes import FLOATING, int32
+from ..dtypes import FLOATING
 from ..errors import InvalidValueError
 from ..kernels import convolution as convolution_kernels, depthwise as depthwise_kernels
 from ..kernels.windows import spatial_axes
 from ..op import GraphOp, op, raw_ops
 from ..operation import Tensor
-from ..shapes import Dim, Shape, merge_dims, num_elements, with_rank
+from ..shapes import Dim, Shape, merge_dims, with_rank
+from .array_shape import tf_shape
 from .nn import channel_axis, plain_format
+from .nn_dilated import with_space_to_batch
 
 _FORMAT = "data_format: {'NHWC', 'NCHW'} = 'NHWC'"
 _DILATIONS = "dilations: list(int) = [1, 1, 1, 1]"
@@ -475,27 +477,51 @@ def convolution(
     with name_scope(name, "convolution", [input, filter]) as scope:
         input = convert_to_tensor(input, name="input")
         filter = convert_to_tensor(filter, name="filter")
-        ndims = input.get_shape().ndims or filter.get_shape().ndims
-        if ndims not in (3, 4, 5):
-            raise InvalidValueError(
-                f"Convolution of 1 to 3 spatial dimensions expected, the input has rank {ndims}"
-            )
-        count = ndims - 2
-        plain = plain_format(data_format)
-        steps, rates = per_axis(strides, count, "strides"), per_axis(rate, count, "dilation_rate")
-        if max(steps) > 1 and max(rates) > 1:
-            raise InvalidValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
+        return apply_convolution(input, filter, padding, strides, rate, data_format, scope)
 
-        def apply(x: Any, pad: str) -> Any:
-            if count == 1:
-                return _conv1d(x, filter, steps, pad, plain, None, scope)
-            if count == 2:
-                return conv2d(x, filter, steps, pad, data_format=plain, name=scope)
-            volume = "NCDHW" if plain == "NCHW" else "NDHWC"
-            strides = spatial_sequence(steps, 3, volume, "strides")
-            return raw_ops.Conv3D(x, filter, strides=strides, padding=pad, data_format=volume, name=scope)
 
-        return with_space_to_batch(input, rates, padding, apply, filter.static_shape, plain)
+def apply_convolution(
+    input: Any,
+    filter: Any,
+    padding: str,
+    strides: Any,
+    dilation_rate: Any,
+    data_format: str | None,
+    name: str | None = None,
+) -> Any:
+    """What `convolution` gives, without its name scope; by default with the op's own name.
+
+    Raises:
+        ValueError: The rank is unknown or not three to five, or arguments do not fit.
+    """
+    ndims = input.get_shape().ndims or filter.get_shape().ndims
+    if ndims not in (3, 4, 5):
+        raise InvalidValueError(
+            f"Convolution of 1 to 3 spatial dimensions expected, the input has rank {ndims}"
+        )
+    count = ndims - 2
+    plain = plain_format(data_format)
+    steps, rates = per_axis(strides, count, "strides"), per_axis(dilation_rate, count, "dilation_rate")
+    if max(steps) > 1 and max(rates) > 1:
+        raise InvalidValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
+
+    def apply(x: Any, _: int, pad: str) -> Any:
+        if count == 1:
+            if name is None:
+                return conv1d(x, filter, steps, pad, data_format=plain)
+            return _conv1d(x, filter, steps, pad, plain, None, name)
+        if count == 2:
+            return conv2d(x, filter, steps, pad, data_format=plain, name=name)
+        volume = "NCDHW" if plain == "NCHW" else "NDHWC"
+        sequence = spatial_sequence(steps, 3, volume, "strides")
+        return raw_ops.Conv3D(x, filter, strides=sequence, padding=pad, data_format=volume, name=name)
+
+    shape = filter.get_shape()
+    taps = shape if shape[:count].is_fully_defined() else raw_ops.Shape(filter)
+    result = with_space_to_batch(input, rates, padding, apply, taps, data_format=plain)
+    if plain == "NCHW" and result.get_shape().ndims is not None:
+        result.set_shape([None, shape[-1], *[None] * count])
+    return result
 
 
 def per_axis(value: Any, count: int, name: str) -> list[int]:
@@ -509,52 +535,6 @@ def per_axis(value: Any, count: int, name: str) -> list[int]:
     if len(values) != count:
         raise InvalidValueError(f"{name} should be of length {count} but was {len(values)}")
     return values
-
-
-def with_space_to_batch(
-    input: Any,
-    rates: Sequence[int],
-    padding: str,
-    function: Callable[[Any, str], Any],
-    window: Shape,
-    data_format: str,
-) -> Any:
-    """A dilated window operation by an undilated one on interleaved parts of the input.
-
-    Args:
-        input: The tensor.
-        rates: The dilation of each spatial axis; all 1 is the plain operation.
-        padding: "SAME" or "VALID".
-        function: From (tensor, padding) to the result.
-        window: The static window sizes along the spatial axes (a filter's shape).
-        data_format: "NHWC" or "NCHW" kin.
-
-    Raises:
-        ValueError: The window's sizes or the input's are not known.
-    """
-    if max(rates) == 1:
-        return function(input, padding)
-    first = 2 if data_format.startswith("NC") else 1
-    static = input.static_shape
-    sizes = None if static is None else static[first : first + len(rates)]
-    if window is None or None in window[: len(rates)] or sizes is None or num_elements(sizes) is None:
-        raise InvalidValueError(
-            f"Dilation needs static sizes: the input's shape is {input.get_shape()}, the window's {window}"
-        )
-    blocks: list[int] = [1] * (first - 1)
-    pads: list[list[int]] = [[0, 0] for _ in blocks]
-    crops: list[list[int]] = [[0, 0] for _ in blocks]
-    for size, taps, rate in zip(sizes, window, rates, strict=False):
-        assert size is not None
-        assert taps is not None
-        extra = (taps - 1) * rate if padding == "SAME" else 0
-        rest = -(size + extra) % rate
-        blocks.append(rate)
-        pads.append([extra // 2, extra - extra // 2 + rest])
-        crops.append([0, rest])
-    apart = raw_ops.SpaceToBatchND(input, convert_to_tensor(blocks, int32), convert_to_tensor(pads, int32))
-    result = function(apart, "VALID")
-    return raw_ops.BatchToSpaceND(result, convert_to_tensor(blocks, int32), convert_to_tensor(crops, int32))
 
 
 def atrous_conv2d(value: Any, filters: Any, rate: int, padding: str, name: str | None = None) -> Any:
@@ -603,12 +583,13 @@ def _depthwise(
     filter = convert_to_tensor(filter, name="filter_in")
     plain = data_format or "NHWC"
 
-    def apply(x: Any, pad: str) -> Any:
+    def apply(x: Any, _: int, pad: str) -> Any:
         return depthwise_conv2d_native_op(
             x, filter, strides=strides, padding=pad, data_format=plain, name=scope
         )
 
-    return with_space_to_batch(input, per_axis(rate, 2, "rate"), padding, apply, filter.static_shape, plain)
+    rates = per_axis(rate, 2, "rate")
+    return with_space_to_batch(input, rates, padding, apply, tf_shape(filter), data_format=plain)
 
 
 def depthwise_conv2d_native(

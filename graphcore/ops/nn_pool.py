@@ -33,7 +33,8 @@ from ..op import GraphOp, op, raw_ops
 from ..shapes import Dim, Shape, merge, with_rank
 from . import rules
 from .nn import channel_axis, plain_format
-from .nn_conv import check_length, per_axis, spatial_sequence, windowed_size, with_space_to_batch
+from .nn_conv import check_length, per_axis, spatial_sequence, windowed_size
+from .nn_dilated import with_space_to_batch
 
 _WINDOW = ("ksize: list(int) >= 4", "strides: list(int) >= 4")
 _PADDING = "padding: {'SAME', 'VALID'}"
@@ -382,7 +383,7 @@ def pool(
         if max(rates) > 1 and padding == "SAME" and pooling_type == "MAX":
             raise InvalidValueError("pooling with 'SAME' padding is not implemented for dilation_rate > 1")
 
-        def apply(x: Any, pad: str) -> Any:
+        def apply(x: Any, _: int, pad: str) -> Any:
             if count == 3:
                 volume = "NCDHW" if plain == "NCHW" else "NDHWC"
                 return getattr(raw_ops, f"{declared.name}3D")(
@@ -406,4 +407,4 @@ def pool(
             )
             return raw_ops.Squeeze(result, squeeze_dims=[first]) if count == 1 else result
 
-        return with_space_to_batch(input, rates, padding, apply, tuple(window), plain)
+        return with_space_to_batch(input, rates, padding, apply, list(window), data_format=plain)

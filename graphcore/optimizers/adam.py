@@ -39,7 +39,7 @@ class AdamOptimizer(Optimizer):
         self._hyper = {"learning_rate": learning_rate, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
         self._tensors: dict[str, Any] = {}
 
-    def _powers(self) -> tuple[Any, Any]:
+    def _get_beta_accumulators(self) -> tuple[Any, Any]:
         graph = get_default_graph()
         return self._get_non_slot_variable("beta1_power", graph), self._get_non_slot_variable(
             "beta2_power", graph
@@ -59,7 +59,7 @@ class AdamOptimizer(Optimizer):
 
     def _arguments(self, dtype: Any) -> list[Any]:
         """beta1_power, beta2_power, lr, beta1, beta2, epsilon of the variable's dtype."""
-        powers = self._powers()
+        powers = self._get_beta_accumulators()
         rest = [self._tensors[name] for name in ("learning_rate", "beta1", "beta2", "epsilon")]
         return [_cast(item, dtype) for item in (*powers, *rest)]
 
@@ -99,7 +99,7 @@ class AdamOptimizer(Optimizer):
     def _finish(self, update_ops: list[Operation], name_scope_: str) -> Operation:
         graph = get_default_graph()
         with graph.control_dependencies(update_ops):
-            power1, power2 = self._powers()
+            power1, power2 = self._get_beta_accumulators()
             with graph.colocate_with(power1.op):
                 steps = [
                     power.assign(power.value() * self._tensors[beta], use_locking=self._use_locking)

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..convert import convert_to_tensor
 from ..default import GraphKeys, get_default_graph, name_scope
-from ..errors import InvalidTypeError, InvalidValueError
+from ..errors import InvalidTypeError, InvalidValueError, NotSupportedError
 from ..gradients import AggregationMethod, gradients
 from ..indexed_slices import IndexedSlices
 from ..op import group, no_op, raw_ops
@@ -64,7 +64,7 @@ class Optimizer:
         """An operation that changes `var_list` so that `loss` falls.
 
         Args:
-            loss: The tensor to minimize.
+            loss: The tensor to minimize, or a function that gives it.
             global_step: A variable to add 1 to.
             var_list: The variables; by default the trainable ones.
             gate_gradients: GATE_NONE, GATE_OP or GATE_GRAPH.
@@ -98,6 +98,8 @@ class Optimizer:
     ) -> list[tuple[Any, Any]]:
         """Pairs (gradient, variable); the gradient is None where the loss does not depend on it.
 
+        `minimize` has the arguments.
+
         Raises:
             ValueError: There are no variables, or `gate_gradients` is unknown.
             TypeError: Something in `var_list` is no variable.
@@ -107,6 +109,7 @@ class Optimizer:
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
                 f"Optimizer.GATE_GRAPH.  Not {gate_gradients}"
             )
+        loss = self._call_if_callable(loss)
         if var_list is None:
             variables = [
                 *trainable_variables(),
@@ -169,6 +172,9 @@ class Optimizer:
             raise InvalidValueError(
                 f"No gradients provided for any variable: {[str(variable) for _, variable in converted]}."
             )
+        for variable in variables:
+            if isinstance(variable, Tensor):
+                raise NotSupportedError(f"Trying to update a Tensor {variable}")
         graph = get_default_graph()
         with graph.control_dependencies(None):
             self._create_slots(variables)

@@ -101,3 +101,12 @@ def test_a_wrong_dtype_gets_the_nearest(sgtool: Tool) -> None:
     assert result.code == 5
     assert "line 2" in result.err
     assert "Did you mean 'float32'" in result.err
+
+
+def test_a_python_file_that_ends_the_program(sgtool: Tool) -> None:
+    for text in ("import sys\nsys.exit(0)\n", "def build(tf):\n    raise SystemExit('no')\n"):
+        Path("quits.py").write_text(text)
+        result = sgtool("build", "quits.py", "-o", "m.meta")
+        assert result.code == 5
+        assert "quits.py, line 2: SystemExit" in result.err
+    assert not Path("m.meta").exists()

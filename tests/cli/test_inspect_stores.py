@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import h5py
 import numpy as np
+import pytest
 
+from sgtool.formats import registry
 from sgtool.formats.entry import entry_of
 from sgtool.formats.hdf5_store import write_hdf5
 
@@ -96,3 +98,33 @@ def test_what_keras_keeps_of_its_optimizer_is_no_weight(sgtool: Tool) -> None:
         "training/Adam/Variable_1": None,
     }
     assert "Optimizer slots" in sgtool("inspect", GOLDEN / "keras.h5").out
+
+
+def test_a_cut_store_is_explained_as_by_verify(sgtool: Tool) -> None:
+    for name in ("w.npz", "w.h5", "w.safetensors"):
+        if name == "w.safetensors":
+            pytest.importorskip("safetensors")
+        registry.write_store(
+            name, [entry_of(key, np.random.default_rng(0).normal(size=5000)) for key in "abcd"]
+        )
+        data = Path(name).read_bytes()
+        for keep in (100_000, 30_000):
+            Path(f"cut_{name}").write_bytes(data[:keep])
+            checked = sgtool("verify", f"cut_{name}", "--json").json["checked"][0]
+            result = sgtool("inspect", f"cut_{name}")
+            assert result.code == 4
+            for why in [one["why"] for one in checked["damaged"]] + checked["causes"]:
+                assert why in result.err
+            if checked["intact"]:
+                shown = sgtool("inspect", f"cut_{name}", "--json").json
+                assert [row["name"] for row in shown["variables"]] == checked["intact"]
+                assert shown.get("causes", []) == checked["causes"]
+
+
+def test_a_link_out_of_a_file_is_named(sgtool: Tool) -> None:
+    with h5py.File("x.h5", "w") as file:
+        file["a:0"] = np.ones(3)
+        file["outside:0"] = h5py.ExternalLink("other.h5", "/z:0")
+    assert "it is a link to /z:0 in the file other.h5, which is not read" in sgtool("inspect", "x.h5").out
+    result = sgtool("inspect", "x.h5", "--values", "outside")
+    assert (result.code, "It is there, but it is a link to /z:0" in result.err) == (3, True)

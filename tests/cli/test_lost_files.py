@@ -54,6 +54,13 @@ def test_an_index_and_the_graph(form: str, sgtool: Tool) -> None:
 
 
 @pytest.mark.usefixtures("model")
+@pytest.mark.parametrize("form", ["m", "m.index", "m.meta", "m.data-00000-of-00001", "checkpoint", "."])
+def test_the_data(form: str, sgtool: Tool) -> None:
+    Path("m.data-00000-of-00001").unlink()
+    expect_damage(sgtool, form, "m.data-00000-of-00001")
+
+
+@pytest.mark.usefixtures("model")
 def test_what_needs_no_values_still_runs(sgtool: Tool) -> None:
     feed = ["--fetch", "y:0", "--feed", "x:0=[[1, 2]]"]
     for name in ("index", "data-00000-of-00001"):
@@ -83,3 +90,47 @@ def test_the_variables_of_a_saved_model(gone: str, form: str, sgtool: Tool) -> N
     path = Path("model", gone)
     shutil.rmtree(path) if path.is_dir() else path.unlink()
     expect_damage(sgtool, form, "variables.index does not exist: the values of 5 variables are lost")
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+@pytest.mark.parametrize("form", ["sharded-00000-of-00002", "sharded-00001-of-00002", "sharded", "."])
+def test_one_file_of_a_first_generation_checkpoint(lost: int, form: str, sgtool: Tool) -> None:
+    names = [f"sharded-0000{shard}-of-00002" for shard in range(2)]
+    for name in names:
+        shutil.copy(GOLDEN / "v1" / name, ".")
+    Path(names[lost]).unlink()
+    for words in (["inspect"], ["verify"], ["save", "-o", "out"]):
+        result = sgtool(words[0], form, *words[1:])
+        assert result.code == 4, (words, result.err)
+        assert names[lost] in result.out + result.err
+    if form == names[1 - lost]:
+        assert sgtool("inspect", form, "--json").json["variables"]  # what is there is shown
+    assert not list(Path().glob("out*"))
+
+
+def test_what_a_state_file_calls_a_checkpoint_and_is_a_graph(sgtool: Tool, linear: Path) -> None:
+    assert sgtool("build", linear, "-o", "m.pbtxt").code == 0
+    Path("m.pbtxt").rename("m")
+    Path("checkpoint").write_text('model_checkpoint_path: "m"\n')
+    for words in (["inspect"], ["verify"], ["save", "-o", "out"]):
+        result = sgtool(words[0], ".", *words[1:])
+        assert result.code == 4, (words, result.err)
+        assert "m: not an sstable (bad magic number)" in result.out + result.err
+
+
+def test_a_graph_and_a_checkpoint_that_changed_places(sgtool: Tool) -> None:
+    shutil.copy(GOLDEN / "slices_v1", "m.meta")
+    shutil.copy(GOLDEN / "model/model.ckpt-2.meta", "m")
+    Path("checkpoint").write_text('model_checkpoint_path: "m"\n')
+    for words in (["inspect"], ["verify"], ["save", "-o", "out"]):
+        assert sgtool(words[0], ".", *words[1:]).code == 4, words
+        assert sgtool(words[0], "m.meta", *words[1:]).code == 0, words  # by its name it is a checkpoint
+
+
+def test_an_index_that_is_something_else_beside_its_data(sgtool: Tool) -> None:
+    for shard in range(2):
+        shutil.copy(GOLDEN / f"sharded.data-0000{shard}-of-00002", ".")
+    Path("sharded.index").write_bytes(b"\7" * 300)
+    Path("sharded.data-00000-of-00002").unlink()
+    for words in (["inspect"], ["verify"], ["save", "-o", "out"]):
+        assert sgtool(words[0], ".", *words[1:]).code == 4, words

@@ -34,6 +34,8 @@ def here(sgtool: Tool, linear: Path) -> set[Path]:
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("output", ["-", "empty/", ".", "", "w.onnx", "w.pt", "w.json", "w.meta", "w.CSV"])
 def test_what_is_no_store(name: str, output: str, here: set[Path], sgtool: Tool) -> None:
+    if (name, output) == ("salvage", "w.meta"):
+        output = "w.txt"  # a graph is salvaged to a .meta
     result = sgtool(*COMMANDS[name], output)
     assert result.code == 2, result.err
     assert COMMANDS[name][-1] in result.err

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import http.server
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pytest
@@ -124,3 +126,73 @@ def test_a_missing_driver(scheme: str, package: str, sgtool: Tool, monkeypatch: 
         result = sgtool(words[0], f"{scheme}://bucket/m", *words[1:])
         assert result.code == 6
         assert f"Install it: pip install {package}." in result.err
+
+
+PAGE = b"<!DOCTYPE html><html><body>No such file, with a smile.</body></html>"
+
+
+class Smiling(http.server.BaseHTTPRequestHandler):
+    """Answers 200 with a page where there is no file below the current directory."""
+
+    kind: ClassVar[str] = "text/html"
+
+    def log_message(self, *_: Any) -> None:
+        """The base class writes each request to stderr."""
+
+    def do_HEAD(self) -> None:
+        self._answer(self.command == "GET")
+
+    do_GET = do_HEAD
+
+    def _answer(self, content: bool) -> None:
+        file = Path(self.path.lstrip("/"))
+        page = not file.is_file()
+        body = PAGE if page else file.read_bytes()
+        wanted = None if page else self.headers.get("Range")
+        self.send_response(206 if wanted else 200)
+        if wanted:
+            first, last = map(int, wanted.removeprefix("bytes=").split("-"))
+            self.send_header("Content-Range", f"bytes {first}-{last}/{len(body)}")
+            body = body[first : last + 1]
+        self.send_header("Content-Type", self.kind if page else "application/octet-stream")
+        self.send_header("Accept-Ranges", "bytes")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if content:
+            self.wfile.write(body)
+
+
+@pytest.fixture
+def smiling() -> Iterator[str]:
+    pytest.importorskip("aiohttp")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Smiling) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("kind", ["text/html", "application/octet-stream"])
+@pytest.mark.parametrize("gone", ["", ".index", ".data-00000-of-00001", ".meta"])
+def test_a_server_with_a_page_for_every_missing_file(
+    kind: str, gone: str, smiling: str, sgtool: Tool, linear: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Smiling, "kind", kind)
+    assert sgtool("build", linear, "-o", "m.meta", "--init", "m").code == 0
+    if gone:
+        Path(f"m{gone}").unlink()
+    for form in ("m", "m.meta", "m.index"):
+        for words in (
+            ["inspect", "URL"],
+            ["inspect", "URL", "--values", "w"],
+            ["verify", "URL"],
+            ["save", "URL", "-o", "out"],
+            ["run", "URL", "--fetch", "y:0", "--feed", "x:0=[[1, 2]]"],
+        ):
+            if gone == ".meta" and words[0] == "run":
+                continue  # there is no graph to run
+            result = sgtool(*(f"{smiling}/{form}" if word == "URL" else word for word in words))
+            assert result.code == (0 if gone in ("", ".meta") else 4), (form, words, result.err)
+            if gone in (".index", ".data-00000-of-00001"):
+                told = result.out + result.err
+                assert f"{smiling}/m{gone}" in told
+                assert "answers with a page (HTML)" in told

@@ -290,3 +290,28 @@ def test_string_inputs_are_called_so(sgtool: Tool) -> None:
     result = sgtool("run", "s.py", "--fetch", "n", "--feed", 's=["a"]')
     assert result.code == 7
     assert "inputs: string[1]" in result.err
+
+
+@pytest.mark.parametrize("command", ["run", "train", "build"])
+def test_what_a_model_prints_goes_to_stderr(command: str, sgtool: Tool) -> None:
+    Path("loud.py").write_text(
+        "import sys\n"
+        "def build(tf):\n"
+        "    print('building')\n"
+        "    x = tf.placeholder(tf.float32, [None], name='x')\n"
+        "    w = tf.get_variable('w', [], initializer=tf.zeros_initializer())\n"
+        "    with tf.control_dependencies([tf.print('computing', output_stream=sys.stdout)]):\n"
+        "        y = tf.identity(x * w, name='y')\n"
+        "    tf.reduce_mean(y, name='loss')\n"
+    )
+    more = {
+        "run": ["--fetch", "y:0", "--feed", "x:0=[1]"],
+        "train": ["--loss", "loss:0", "--feed", "x:0=[1]", "--steps", "1"],
+        "build": ["-o", "loud.meta", "--init", "loud"],
+    }[command]
+    result = sgtool(command, "loud.py", *more, "--json")
+    assert result.code == 0, result.err
+    assert result.json
+    assert "building\n" in result.err
+    assert ("computing\n" in result.err) == (command != "build")
+    assert "computing" not in sgtool(command, "loud.py", *more).out

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sgtool.formats import files, graph_file, protos
-from sgtool.formats.errors import AlreadyExistsError, InvalidValueError
+from sgtool.formats.errors import AlreadyExistsError, DataLossError, InvalidValueError
 from sgtool.formats.graph_salvage import whole_part
 from sgtool.formats.tensor_proto import from_array, to_array
 from sgtool.formats.verify import Verification, salvage_graph, verify
@@ -162,3 +162,21 @@ def test_a_graph_that_is_cut_off_between_two_nodes(tmp_path: Path) -> None:
     graph.ClearField("versions")
     files.write_bytes(tmp_path / "g.pb", protos.encode(graph))
     assert "cut off exactly at the end of a node" in check(tmp_path / "g.pb").notes[0]
+
+
+@pytest.mark.parametrize("data", [b"\x08\x01", b"saved_model_schema_version: 1\n"])
+def test_a_saved_model_without_a_graph_is_damaged(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "saved_model.pb").write_bytes(data)
+    with pytest.raises(DataLossError, match="is a SavedModel without a graph"):
+        graph_file.read_graph(tmp_path)
+    assert "is a SavedModel without a graph" in check(tmp_path).damaged[0].why
+
+
+def test_text_of_a_saved_model_at_every_cut() -> None:
+    data = protos.format_text(graph_file.read_graph(GOLDEN / "saved_model").message).encode()
+    counts = []
+    for keep in range(0, len(data), len(data) // 25):
+        found = whole_part(data[:keep], "g")
+        counts.append(len(found.nodes) if found is not None else 0)
+    assert counts == sorted(counts)
+    assert counts[-1] > 50

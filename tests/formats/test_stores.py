@@ -288,7 +288,7 @@ def test_files_of_others(tmp_path: Path) -> None:
     store: Any = registry.open_store(tmp_path / "keras.h5")
     assert sorted(store) == ["dense/dense/kernel", "packed"]
     assert store["dense/dense/kernel"].read().dtype == np.dtype("float32")
-    assert sorted(store.skipped) == ["claim", "nothing", "outside", "table"]
+    assert sorted(store.skipped) == ["claim", "elsewhere", "nothing", "outside", "table"]
 
 
 def test_a_changed_value_does_not_match_its_checksum(tmp_path: Path) -> None:
@@ -419,3 +419,25 @@ def test_folders_of_arrays(tmp_path: Path) -> None:
     assert "pickle can run any code" in store.skipped["objects"]
     found = summary.summarise(tmp_path)
     assert (found["format"], found["parameters"]) == ("npy folder", 8)
+
+
+def test_links_of_hdf5_that_lead_nowhere_are_told(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["z:0"] = np.ones(3)
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["a:0"] = np.ones(3)
+        file["same"] = h5py.SoftLink("/a:0")
+        file["up/all"] = h5py.SoftLink("/")
+        file["broken:0"] = h5py.SoftLink("/nothing")
+        file["round"] = h5py.SoftLink("/round")
+        file["layer/outside:0"] = h5py.ExternalLink("other.h5", "/z:0")
+    store: Any = registry.open_store(tmp_path / "x.h5")
+    assert list(store) == ["a"]
+    assert store.skipped == {
+        "broken": "it is a link to /nothing, which is not there",
+        "round": "it is a link to /round, which is not there",
+        "layer/outside": "it is a link to /z:0 in the file other.h5, which is not read",
+    }
+    with pytest.raises(MissingNameError, match=r"It is there, but it is a link to /z:0 in the file"):
+        store["layer/outside"]
+    assert summary.summarise(tmp_path / "x.h5")["skipped"] == store.skipped

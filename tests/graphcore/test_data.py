@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from pipelines import PIPELINES, elements, leaves, parts_of, plain, sparse
 
 from sgtool import graphcore as ours
 from sgtool.formats import protos
 from sgtool.graphcore.function_defs import FunctionWriter
 from sgtool.graphcore.op import raw_ops
 
-Point = namedtuple("Point", ["x", "y"])
+X = ours.data.experimental
 
 
 @pytest.fixture(params=["ours", pytest.param("theirs", marks=pytest.mark.oracle)])
@@ -27,111 +27,6 @@ def tf(request: pytest.FixtureRequest) -> Iterator[Any]:
         module.logging.set_verbosity("ERROR")
     with module.Graph().as_default():
         yield module
-
-
-def elements(tf: Any, dataset: Any, limit: int = 100) -> list[Any]:
-    """All elements of a dataset, arrays as lists."""
-    iterator = tf.data.make_initializable_iterator(dataset)
-    following = iterator.get_next()
-    found: list[Any] = []
-    with tf.Session() as session:
-        session.run(iterator.initializer)
-        while len(found) < limit:
-            try:
-                found.append(plain(session.run(following)))
-            except tf.errors.OutOfRangeError:
-                break
-    return found
-
-
-def plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, tuple):
-        return tuple(plain(item) for item in value)
-    return np.asarray(value).tolist()
-
-
-def leaves(row: Any) -> list[Any]:
-    """The components of an element; lists are values of one."""
-    if isinstance(row, dict):
-        return [leaf for key in sorted(row) for leaf in leaves(row[key])]
-    if isinstance(row, tuple):
-        return [leaf for item in row for leaf in leaves(item)]
-    return [row]
-
-
-PIPELINES: dict[str, tuple[Callable[[Any, Any], Any], list[Any]]] = {
-    "range": (lambda tf, D: D.range(2, 10, 3), [2, 5, 8]),
-    "from_tensors": (lambda tf, D: D.from_tensors(([1, 2], "a")), [([1, 2], b"a")]),
-    "slices": (
-        lambda tf, D: D.from_tensor_slices({"a": [1, 2], "b": [[1.0], [2.0]]}),
-        [{"a": 1, "b": [1.0]}, {"a": 2, "b": [2.0]}],
-    ),
-    "strings": (lambda tf, D: D.from_tensor_slices(["x", "yy"]).map(lambda s: s + "!"), [b"x!", b"yy!"]),
-    "map": (lambda tf, D: D.range(3).map(lambda x: (x * 2, x + 1)), [(0, 1), (2, 2), (4, 3)]),
-    "map_of_a_tuple": (lambda tf, D: D.zip((D.range(3), D.range(3, 6))).map(lambda a, b: a * b), [0, 4, 10]),
-    "map_of_a_dict": (
-        lambda tf, D: D.from_tensor_slices({"a": [1, 2]}).map(lambda d: {"b": d["a"] * 10}),
-        [{"b": 10}, {"b": 20}],
-    ),
-    "map_of_a_named_tuple": (
-        lambda tf, D: D.from_tensor_slices(Point([1, 2], [3, 4])).map(lambda p: p.x * p.y),
-        [3, 8],
-    ),
-    "parallel_map": (lambda tf, D: D.range(4).map(lambda x: x * x, num_parallel_calls=2), [0, 1, 4, 9]),
-    "zip_nested": (
-        lambda tf, D: D.zip((D.range(3), (D.range(2), D.range(5, 9)))),
-        [(0, (0, 5)), (1, (1, 6))],
-    ),
-    "concatenate": (lambda tf, D: D.range(2).concatenate(D.range(5, 7)), [0, 1, 5, 6]),
-    "repeat": (lambda tf, D: D.range(2).repeat(2), [0, 1, 0, 1]),
-    "repeat_for_ever": (lambda tf, D: D.range(2).repeat().take(5), [0, 1, 0, 1, 0]),
-    "repeat_of_nothing": (lambda tf, D: D.range(0).repeat(), []),
-    "take_and_skip": (lambda tf, D: D.range(9).skip(2).take(3), [2, 3, 4]),
-    "take_all": (lambda tf, D: D.range(3).take(-1), [0, 1, 2]),
-    "skip_all": (lambda tf, D: D.range(3).skip(-1), []),
-    "shard": (lambda tf, D: D.range(7).shard(3, 1), [1, 4]),
-    "filter": (lambda tf, D: D.range(6).filter(lambda x: tf.equal(x % 2, 0)), [0, 2, 4]),
-    "batch": (lambda tf, D: D.range(5).batch(2), [[0, 1], [2, 3], [4]]),
-    "batch_drop": (lambda tf, D: D.range(5).batch(2, drop_remainder=True), [[0, 1], [2, 3]]),
-    "padded_batch": (
-        lambda tf, D: D.range(1, 4).map(lambda x: tf.fill([x], x)).padded_batch(2, [None]),
-        [[[1, 0], [2, 2]], [[3, 3, 3]]],
-    ),
-    "padded_batch_of_more": (
-        lambda tf, D: (
-            D.from_tensor_slices(["a", "b"])
-            .map(lambda s: (s, tf.stack([1.0, 2.0])))
-            .padded_batch(2, ([], [3]), ("", -1.0))
-        ),
-        [([b"a", b"b"], [[1.0, 2.0, -1.0], [1.0, 2.0, -1.0]])],
-    ),
-    "flat_map": (lambda tf, D: D.range(4).flat_map(lambda x: D.range(x)), [0, 0, 1, 0, 1, 2]),
-    "flat_map_of_slices": (
-        lambda tf, D: D.from_tensor_slices([[1, 2], [3, 4]]).flat_map(D.from_tensor_slices),
-        [1, 2, 3, 4],
-    ),
-    "interleave": (
-        lambda tf, D: D.range(1, 5).interleave(lambda x: D.from_tensors(x).repeat(3), 2, 2),
-        [1, 1, 2, 2, 1, 2, 3, 3, 4, 4, 3, 4],
-    ),
-    "parallel_interleave": (
-        lambda tf, D: D.range(1, 4).interleave(
-            lambda x: D.from_tensors(x).repeat(2), 2, 1, num_parallel_calls=2
-        ),
-        [1, 2, 1, 2, 3, 3],
-    ),
-    "enumerate": (lambda tf, D: D.from_tensor_slices(["a", "b"]).enumerate(5), [(5, b"a"), (6, b"b")]),
-    "prefetch_and_cache": (lambda tf, D: D.range(3).cache().prefetch(2).repeat(2), [0, 1, 2, 0, 1, 2]),
-    "apply": (lambda tf, D: D.range(3).apply(lambda d: d.batch(3)), [[0, 1, 2]]),
-    "from_generator": (
-        lambda tf, D: D.from_generator(
-            lambda n: ((i, [i] * i) for i in range(n)), (tf.int64, tf.int64), ([], [None]), args=[3]
-        ),
-        [(0, []), (1, [1]), (2, [2, 2])],
-    ),
-}
 
 
 @pytest.mark.parametrize("name", PIPELINES)
@@ -250,6 +145,8 @@ def test_an_error_leaves_the_iterator_behind_the_element(tf: Any) -> None:
 
 
 INT64: dict[str, Any] = {"output_types": [ours.int64], "output_shapes": [None]}
+
+
 RAW: dict[str, tuple[Callable[[Any, Any], Any], list[Any]]] = {
     "window": (
         lambda r, d: r.FlatMapDataset(
@@ -324,7 +221,7 @@ RAW: dict[str, tuple[Callable[[Any, Any], Any], list[Any]]] = {
         lambda r, d: r.MapDataset(
             r.DenseToSparseBatchDataset(r.BatchDataset(d(3), 2, **INT64), 2, np.array([-1]), **INT64),
             [],
-            f=function("indices", [ours.int64] * 3, [ours.int64], lambda w, x: [x[0]]),
+            f=function("indices", [ours.variant], [ours.int64], indices_of),
             **INT64,
         ),
         [[[0, 0], [0, 1], [1, 0]]],
@@ -359,6 +256,10 @@ def square(writer: FunctionWriter, x: list[str]) -> list[str]:
 
 def add_twice(writer: FunctionWriter, x: list[str]) -> list[str]:
     return writer.node("AddV2", x, T=ours.int64) * 2
+
+
+def indices_of(writer: FunctionWriter, x: list[str]) -> list[str]:
+    return writer.node("DeserializeSparse", x, dtype=ours.int64, Tserialized=ours.variant)[:1]
 
 
 def below_three(writer: FunctionWriter, x: list[str]) -> list[str]:
@@ -475,7 +376,27 @@ def test_errors_when_it_runs(tf: Any, build: Any, message: str) -> None:
         (lambda D: D.range(3).filter(lambda x: x), TypeError, "must return a scalar boolean tensor"),
         (lambda D: D.range(3).concatenate(D.from_tensors(1.0)), TypeError, "have different types"),
         (lambda D: D.from_generator(3, ours.int64), TypeError, "`generator` must be callable"),
-        (lambda D: D.range(3).map(lambda x: D.range(x)), ours.errors.UnimplementedError, "flat_map"),
+        (lambda D: D.from_tensors(sparse(ours)).padded_batch(2, [4]), TypeError, "padded sparse tensors"),
+        (lambda D: D.from_sparse_tensor_slices([1]), TypeError, "must be a `tf.SparseTensor` object"),
+        (
+            lambda D: D.range(3).concatenate(
+                D.from_tensors(sparse(ours)).map(lambda s: ours.cast(s, ours.int64))
+            ),
+            TypeError,
+            "different classes",
+        ),
+        (lambda D: D.range(3).apply(X.group_by_window(lambda x: x, None)), ValueError, "Must pass either"),
+        (
+            lambda D: D.range(3).apply(X.group_by_window(lambda x: x, lambda k, d: k, 2)),
+            TypeError,
+            "`reduce_func` must return",
+        ),
+        (lambda D: D.range(3).apply(X.scan(0, lambda s, x: s)), TypeError, "must return a pair"),
+        (lambda D: D.range(3).apply(X.scan(0.5, lambda s, x: (x, x))), TypeError, "must match the initial"),
+        (lambda D: D.range(3).apply(X.parse_example_dataset({})), TypeError, "vectors of strings"),
+        (lambda D: X.bucket_by_sequence_length(len, [3], [2]), ValueError, "must equal len"),
+        (lambda D: X.sample_from_datasets([D.range(3)], [1]), TypeError, "`weights` must be convertible"),
+        (lambda D: X.choose_from_datasets([D.range(3)], D.from_tensors(0.5)), TypeError, "`choice_dataset`"),
     ],
 )
 def test_what_cannot_be_built_says_why(build: Any, error: Any, message: str) -> None:
@@ -494,7 +415,8 @@ def test_pipelines_in_a_file_of_the_other_system(name: str, direction: str) -> N
     with writer.Graph().as_default() as graph:
         iterator = writer.data.make_one_shot_iterator(build(writer, writer.data.Dataset))
         structure = iterator.get_next()
-        flat = [each.name for each in (ours.nest.flatten(structure))]
+        tensors = ours.nest.flatten(structure)
+        flat = [part.name for each in tensors for part in parts_of(each)]
         data = graph.as_graph_def().SerializeToString()
     with reader.Graph().as_default() as graph:
         reader.import_graph_def(reader.GraphDef.FromString(data), name="")
@@ -597,3 +519,30 @@ def test_examples_are_parsed_in_a_pipeline(name):
 def test_examples_are_parsed_as_in_tensorflow(name):
     tensorflow = pytest.importorskip("tensorflow.compat.v1")
     assert parsed_examples(ours, name) == parsed_examples(tensorflow, name)
+
+
+def test_what_only_measures_changes_nothing() -> None:
+    with ours.Graph().as_default():
+        made = ours.data.Dataset.range(3).apply(X.latency_stats("a")).apply(X.bytes_produced_stats("b"))
+        slow = raw_ops.SleepDataset(made._variant_tensor, 1, **INT64)
+        fast = raw_ops.ChooseFastestDataset([slow, made._variant_tensor], num_experiments=2, **INT64)
+        threads = raw_ops.ThreadPoolHandle(num_threads=2, display_name="two")
+        pooled = raw_ops.ThreadPoolDataset(fast, threads, **INT64)
+        watched = raw_ops.SetStatsAggregatorDataset(
+            pooled, raw_ops.StatsAggregatorHandle(), "tag", "prefix", **INT64
+        )
+        assert elements(ours, ours.data.Dataset(watched, made._element)) == [0, 1, 2]
+
+
+def test_rows_through_a_function(tf: Any) -> None:
+    with ours.Graph().as_default():
+        square_rows = raw_ops.MapDefun(
+            [np.array([1, 2, 3])],
+            [],
+            f=function("sq", [ours.int64], [ours.int64], square),
+            output_types=[ours.int64],
+            output_shapes=[[]],
+        )
+        assert square_rows[0].get_shape().as_list() == [3]
+        with ours.Session() as session:
+            assert session.run(square_rows[0]).tolist() == [1, 4, 9]

@@ -6,44 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from sgtool import graphcore as ours
+from side_by_side import compare, tensorflow
 
 pytestmark = pytest.mark.oracle
 
 
 @pytest.fixture(scope="module")
 def theirs() -> Any:
-    tensorflow = pytest.importorskip("tensorflow.compat.v1")
-    tensorflow.disable_eager_execution()
-    tensorflow.disable_resource_variables()
-    tensorflow.disable_control_flow_v2()
-    tensorflow.logging.set_verbosity("ERROR")
-    return tensorflow
-
-
-def compare(theirs: Any, build: Any, steps: int, names: bool = True) -> None:
-    """Builds the same graph twice and runs what it gives; values, and names of operations, agree."""
-    values, operations = [], []
-    for tf in (ours, theirs):
-        with tf.Graph().as_default() as graph:
-            run, fetch, feeds = build(tf)
-            # tf.add makes an Add in TensorFlow 1.15, an AddV2 later.
-            operations.append({op.name: op.type.replace("AddV2", "Add") for op in graph.get_operations()})
-            with tf.Session() as session:
-                session.run(tf.global_variables_initializer())
-                found = []
-                for step in range(steps):
-                    feed = {tensor: value(step) for tensor, value in feeds.items()}
-                    session.run(run, feed)
-                    found.append(session.run(fetch, feed))
-                values.append(found)
-    for mine, other in zip(values[0], values[1], strict=True):
-        for a, b in zip(mine, other, strict=True):
-            assert np.asarray(a).dtype == np.asarray(b).dtype
-            np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6)
-    if names:
-        assert operations[0] == operations[1]
+    return tensorflow()
 
 
 SPARSE = {

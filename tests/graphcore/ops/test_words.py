@@ -203,7 +203,8 @@ def trained(count=3, **changes):
 
 def test_word_vectors_without_negative_samples():
     found_in, found_out = trained(count=0)
-    w_in, w_out = np.float64([[1, 2], [3, 4], [0.5, 1]]), np.float64([[0.1, 0], [0, 0.2], [1, 1]])
+    w_in = np.array([[1, 2], [3, 4], [0.5, 1]])
+    w_out = np.array([[0.1, 0], [0, 0.2], [1, 1]])
     for example, label in ((1, 2), (0, 1)):
         slope = 0.5 / (np.exp(w_in[example] @ w_out[label]) + 1)
         change = w_out[label] * slope
@@ -272,3 +273,22 @@ def test_tensorflow_gives_the_same_examples(text, subsample):
         for mine, its in zip(one, other, strict=True):
             assert mine.dtype == its.dtype
             assert mine.tolist() == its.tolist()
+
+
+@pytest.mark.parametrize("module", ["ours", pytest.param("theirs", marks=pytest.mark.oracle)])
+def test_a_constant_in_a_file(tmp_path, module):
+    path = tmp_path / "constant"
+    path.write_bytes(MATRIX.tobytes())
+    api = tf if module == "ours" else pytest.importorskip("tensorflow").compat.v1
+    with api.Graph().as_default(), api.Session() as session:
+        make = api.raw_ops.ImmutableConst
+        whole = make(dtype=api.float32, shape=[4, 3], memory_region_name=str(path))
+        part = make(dtype=api.int32, shape=[2], memory_region_name=str(path))
+        assert whole.shape.as_list() == [4, 3]
+        assert session.run(whole).tolist() == MATRIX.tolist()
+        assert session.run(part).tolist() == MATRIX[0, :2].view(np.int32).tolist()
+        with pytest.raises(api.errors.NotFoundError):
+            session.run(make(dtype=api.int32, shape=[2], memory_region_name=f"{path}x"))
+    if module == "ours":
+        with tf.Session() as session, pytest.raises(tf.errors.ResourceExhaustedError, match="has 48 bytes"):
+            session.run(tf.raw_ops.ImmutableConst(dtype=tf.int64, shape=[7], memory_region_name=str(path)))

@@ -83,6 +83,8 @@ UNDIFFERENTIATED: dict[str, str] = {
         ],
         _STRAIGHT,
     ),
+    "Batch": "each run has a number of its own: tests of batching",
+    "Unbatch": "its gradient is that of all runs: tests of batching",
     "Cholesky": "of symmetric matrices only: tests of linear algebra",
     "MaxPool3DGradGrad": "its gradient has no double precision: compared with TensorFlow's",
     "NextAfter": "it is a step: compared with TensorFlow's",
@@ -99,6 +101,7 @@ LATER_OPS = frozenset(
         """
     AnonymousIteratorV3 AnonymousSeedGenerator DeleteSeedGenerator DummyMemoryCache DummySeedGenerator
     FinalizeDataset OptionsDataset ParallelBatchDataset ParallelFilterDataset ParallelInterleaveDatasetV3
+    LegacyParallelInterleaveDatasetV2
     ParallelInterleaveDatasetV4 ParallelMapDatasetV2 ParseExampleDatasetV2 ParseExampleV2 RewriteDataset
     ShuffleDatasetV3 StatelessCase DisableCopyOnRead
     RngReadAndSkip StatelessRandomGetAlg StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg
@@ -200,6 +203,14 @@ _DATASETS = _words(
     ShuffleDatasetV2 ShuffleDatasetV3 SkipDataset SlidingWindowDataset SparseTensorSliceDataset TakeDataset
     TakeWhileDataset TensorDataset TensorSliceDataset TextLineDataset TFRecordDataset UnbatchDataset
     UniqueDataset UnwrapDatasetVariant WindowDataset WrapDatasetVariant ZipDataset
+    BytesProducedStatsDataset ChooseFastestDataset CSVDataset DatasetToTFRecord DeserializeIterator
+    LegacyParallelInterleaveDatasetV2
+    AnonymousMultiDeviceIterator DeleteMultiDeviceIterator MultiDeviceIterator
+    MultiDeviceIteratorFromStringHandle MultiDeviceIteratorGetNextFromShard MultiDeviceIteratorInit
+    MultiDeviceIteratorToStringHandle LatencyStatsDataset MapDefun MatchingFiles MatchingFilesDataset
+    SerializeIterator
+    SetStatsAggregatorDataset SleepDataset SqlDataset StatsAggregatorHandle StatsAggregatorHandleV2
+    ThreadPoolDataset ThreadPoolHandle
 """
 )
 PENDING.update(dict.fromkeys(_DATASETS, "needs a dataset: tests of tf.data"))
@@ -284,4 +295,17 @@ PENDING.update(
         "reads files: tests of words",
     )
 )
+PENDING.update(
+    dict.fromkeys(
+        [
+            *("SummaryWriter", "CreateSummaryFileWriter", "FlushSummaryWriter", "CloseSummaryWriter"),
+            *("WriteScalarSummary", "WriteHistogramSummary", "WriteImageSummary", "WriteAudioSummary"),
+            *("WriteSummary", "WriteRawProtoSummary", "WriteGraphSummary", "ImportEvent"),
+        ],
+        "writes files: tests of summary writers",
+    )
+)
+PENDING["ImmutableConst"] = "reads files: tests of words"
+PENDING["BatchFunction"] = "calls a function of a library: tests of batching"
+PENDING["DebugGradientRefIdentity"] = "its output aliases the variable: as RefIdentity"
 PENDING["DisableCopyOnRead"] = "by a handle: tests of variables"

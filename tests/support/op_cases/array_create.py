@@ -22,6 +22,13 @@ CASES = [
         expect=lambda: text(["a", ""]),
         oracle="takes a TensorProto",
     ),
+    case(
+        "HostConst",
+        value=np.arange(6, dtype=np.float32).reshape(2, 3),
+        dtype=np.float32,
+        expect=lambda: np.arange(6.0).reshape(2, 3),
+        oracle="takes a TensorProto",
+    ),
     case("Fill", [2, 3], 1.5, expect=np.full((2, 3), 1.5)),
     case("Fill", np.zeros(0, np.int32), 2.0, expect=np.float32(2), note="scalar"),
     case("Fill", np.array([0, 3], np.int64), np.int32(7), expect=np.zeros((0, 3)), note="empty"),

@@ -7,7 +7,7 @@ from . import case, floats
 POINTS = floats(40, 3, seed=1)
 CENTERS = floats(7, 3, seed=2)
 # Far from one another, so that rounding decides nothing.
-CORNERS = np.float32([[0, 0], [10, 0], [0, 30], [70, 0], [0, 150], [310, 0]])
+CORNERS = np.array([[0, 0], [10, 0], [0, 30], [70, 0], [0, 150], [310, 0]], np.float32)
 
 
 def nearest(points, centers, k):

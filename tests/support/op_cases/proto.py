@@ -1,5 +1,7 @@
 """Fields of serialized protobuf messages."""
 
+from typing import Any
+
 import numpy as np
 from google.protobuf import descriptor_pb2, message_factory
 from google.protobuf.descriptor_pool import DescriptorPool
@@ -70,7 +72,7 @@ SOURCE = b"bytes://" + SET.SerializeToString()
 POOL = DescriptorPool()
 POOL.Add(SET.file[0])
 ALL = message_factory.GetMessageClass(POOL.FindMessageTypeByName("rows.All"))
-VALUES = {
+VALUES: dict[str, Any] = {
     "double": [1.5, -2.5, 1e300],
     "float": [1.5, -2.5, 0.0],
     "bool": [True, False, True],
