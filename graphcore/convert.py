@@ -329,6 +329,14 @@ def _dtype_within(value: Any) -> DType | None:
     return None
 
 
+def _cast_to(tensor: Tensor, dtype: DType) -> Any:
+    """A tensor in a list that is packed to tensors of a dtype, cast where it has another."""
+    if tensor.dtype.base_dtype == dtype.base_dtype:
+        return tensor
+    cast: Any = registry.find("Cast")
+    return cast(tensor, DstT=dtype.base_dtype)
+
+
 def _pack(value: Any, dtype: DType | None, name: str) -> Any:
     """Nested lists packed; constants among the tensors are called by their positions: `NAME/1`."""
     pack: Any = registry.find("Pack")
@@ -336,6 +344,8 @@ def _pack(value: Any, dtype: DType | None, name: str) -> Any:
         items = [
             _pack(item, dtype, str(index))
             if isinstance(item, (list, tuple)) and _contains_tensor(item)
+            else _cast_to(item, dtype)
+            if isinstance(item, Tensor) and dtype is not None
             else convert_to_tensor(item, dtype, str(index))
             for index, item in enumerate(value)
         ]

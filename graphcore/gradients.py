@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import registry
-from .control_contexts import EXIT, SWITCH, is_loop_switch
+from .control_contexts import ENTER, EXIT, SWITCH, is_loop_switch
 from .convert import constant, convert_to_tensor, convert_to_tensor_or_indexed_slices
 from .default import get_default_graph, name_scope
 from .errors import InvalidTypeError, InvalidValueError
@@ -119,7 +119,9 @@ def _seed(y: Tensor, grad: Any, colocate: bool) -> Any:
     dtype = y.dtype.base_dtype
     if grad is not None:
         grad = convert_to_tensor_or_indexed_slices(grad, name="grad_ys")
-        if grad.dtype.base_dtype != dtype and not (dtype.is_integer or dtype.name in ("resource", "variant")):
+        given = grad.dtype.base_dtype
+        exact = dtype.is_integer or dtype.name in ("resource", "variant")
+        if given != dtype and not exact and not given.is_integer:
             raise InvalidTypeError(
                 f"Gradient type {grad.dtype.name} generated for {y.name} does not match the type "
                 f"{dtype.name} of y"
@@ -184,7 +186,7 @@ class _Builder:
         first = dict.fromkeys(y.op for y in ys if y.op in between and not pending.get(y.op, 0))
         ready = deque(first)
         if loops is not None:
-            for exit_ in loops.start(pending, first):
+            for exit_ in loops.start(pending, first, between):
                 if is_trainable(exit_):
                     self.grads.setdefault(exit_, []).append(loops.zeros_for_exit(exit_))
                     ready.append(exit_.op)
@@ -236,7 +238,7 @@ class _Builder:
             return
         inputs = operation._inputs
         wanted = [tensor.op in between or tensor in xs for tensor in inputs]
-        if not any(wanted):
+        if not any(wanted) and operation.type not in ENTER:
             return
         function = _gradient_function(operation)
         if function is None:

@@ -408,8 +408,15 @@ class LoopGradients:
         state = self.state_of(operation, before)
         return nullcontext() if state is None else state.grad_context
 
-    def start(self, pending: dict[Operation, int], ys: Iterable[Operation]) -> list[Tensor]:
-        """Results of loops that nothing depends on, but whose gradients must enter as zeros."""
+    def start(
+        self, pending: dict[Operation, int], ys: Iterable[Operation], between: set[Operation]
+    ) -> list[Tensor]:
+        """Results of loops that nothing depends on, but whose gradients must enter as zeros.
+
+        The Enters of all loop variables join `between`: each gradient of a loop variable leaves its loop, so
+        that
+        the loop of gradients has a way back for gradients of its own.
+        """
         found: list[Tensor] = []
         ys = set(ys)
         for state in self._states.values():
@@ -423,6 +430,7 @@ class LoopGradients:
             for tensor in state.forward_context.loop_enters:
                 if not pending.get(tensor.op):
                     pending[tensor.op] = 1
+                    between.add(tensor.op)
         return found
 
     def zeros_for_exit(self, value: Tensor) -> Any:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..formats.files import FilePolicy
-from .errors import CancelledError, FailedPreconditionError
+from .errors import CancelledError, DeadlineExceededError, FailedPreconditionError
 from .shapes import Shape
 
 if TYPE_CHECKING:
@@ -232,9 +233,13 @@ class RunContext:
         return results
 
     def check_cancelled(self) -> None:
-        """Raises CancelledError once the session is closed."""
+        """Raises CancelledError once the session is closed, DeadlineExceededError once the time is over."""
         if self.state.cancelled:
             raise CancelledError("Session has been closed.")
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise DeadlineExceededError(
+                "Timed out waiting for notification: the run took longer than allowed."
+            )
 
     def op_state(self, node: Operation, kind: str, make: Callable[[], Any]) -> Any:
         """State of one stateful operation that lives as long as the session (random generators)."""

@@ -518,7 +518,8 @@ class _CheckedThread:
         self._joined = True
         self._thread.join()
         if self._error is not None:
-            self._case.fail(f"Error in checkedThread: {self._error}")
+            text = f"Error in checkedThread: {self._error}"
+            raise self._case.failureException(text) from self._error
 
     def check_termination(self) -> None:
         """Fails the test when nobody joined the thread."""

@@ -17,6 +17,7 @@ from .op import raw_ops
 from .operation import Tensor
 from .ops.tensor_array import TensorArray
 from .shapes import Shape
+from .sparse_tensor import SparseTensor
 from .tensor_shape import TensorShape
 
 
@@ -118,6 +119,11 @@ def _invariant(value: Any, shape: Any) -> list[Shape]:
     """The shape invariants of the components of one loop variable."""
     if isinstance(value, Tensor):
         return [value.static_shape if shape is None else shape.as_tuple()]
+    if shape is None and isinstance(value, SparseTensor):
+        # The number of its elements may change in each iteration, its rank not.
+        rank = value.get_shape().ndims
+        relaxed: list[Shape] = value._component_shapes((rank,))
+        return relaxed
     if shape is None:
         own: list[Shape] = [part.static_shape for part in value._components()]
         return own

@@ -47,6 +47,7 @@ class Loop:
         body: Gives the next values of the loop variables.
         results: For each Exit, which loop variable it gives.
         exits: The Exit operations.
+        switched: Which loop variables the body reads, as it is fed them; None for all.
     """
 
     enters: list[Operation]
@@ -55,6 +56,7 @@ class Loop:
     body: Plan
     results: list[int]
     exits: list[Operation]
+    switched: list[int] | None
 
     def run(self, context: Any, *values: Any) -> list[Any]:
         """Runs the loop from the values that enter it; gives those that leave."""
@@ -62,11 +64,15 @@ class Loop:
         condition, body = self.condition, self.body
         while True:
             # Feeds: what entered, then each variable as Merge gives it and as Switch gives it.
-            feeds = (*values, *variables, *variables)
+            read = variables if self.switched is None else [variables[index] for index in self.switched]
+            feeds = (*values, *variables, *read)
             if not condition.run_inner(context, feeds)[0]:
                 return [variables[index] for index in self.results]
             variables = body.run_inner(context, feeds)
             context.check_cancelled()
+
+
+_REPEATING = _NEXT | {"LoopCond"}
 
 
 def contract(draft: Draft, compile_inner: Compile) -> None:
@@ -87,6 +93,8 @@ def contract(draft: Draft, compile_inner: Compile) -> None:
     inside = {operation for members in frames.values() for operation in members}
     _check_outside(draft, inside)
     for name, members in frames.items():
+        if not any(operation.type in _REPEATING for operation in members):
+            continue  # nothing repeats: Enter and Exit pass on what they get
         direct = [operation for operation in members if paths.of(operation) == (name,)]
         _contract(draft, name, members, direct, compile_inner)
 
@@ -164,14 +172,16 @@ def _contract(
         for operation in direct
         if operation.type in _MERGE and any(tensor.op.type in _NEXT for tensor in operation._inputs)
     ]
-    switches = _switches(direct, merges, loop_cond, name)
+    switches = _switches(direct, loop_cond)
     feeds = [enter.output(0) for enter in enters]
     feeds += [merge.output(0) for merge in merges]
-    feeds += [switches[merge].output(1) for merge in merges]
+    # A variable that only the condition reads may have lost its Switch.
+    switched = [index for index, merge in enumerate(merges) if merge in switches]
+    feeds += [switches[merges[index]].output(1) for index in switched]
     nexts = [_input_of_type(merge, _NEXT) for merge in merges]
     starts = [enters.index(_input_of_type(merge, _ENTER)) for merge in merges]
     exits = [operation for operation in direct if operation.type in _EXIT]
-    of_switch = {switch: index for index, switch in enumerate(switches[merge] for merge in merges)}
+    of_switch = {switches[merges[index]]: index for index in switched}
     within = {*members} - {*enters, *merges, *of_switch}
     wrong = [operation.name for operation in exits if operation._inputs[0].op not in of_switch]
     if wrong:
@@ -183,6 +193,7 @@ def _contract(
         _inner(draft, [operation.output(0) for operation in nexts], feeds, within, compile_inner),
         [of_switch[operation._inputs[0].op] for operation in exits],
         exits,
+        None if len(switched) == len(merges) else switched,
     )
     inputs = [draft.nodes[enter].inputs[0] for enter in enters]
     own = set(members)
@@ -197,21 +208,13 @@ def _input_of_type(operation: Operation, types: frozenset[str]) -> Operation:
     return next(tensor.op for tensor in operation._inputs if tensor.op.type in types)
 
 
-def _switches(
-    direct: list[Operation], merges: list[Operation], loop_cond: Operation, name: str
-) -> dict[Operation, Operation]:
-    """The Switch of each loop variable."""
-    found = {
+def _switches(direct: list[Operation], loop_cond: Operation) -> dict[Operation, Operation]:
+    """The Switch of each loop variable, by its Merge."""
+    return {
         operation._inputs[0].op: operation
         for operation in direct
         if operation.type in _SWITCH and operation._inputs[1].op is loop_cond
     }
-    missing = [merge.name for merge in merges if merge not in found]
-    if missing:
-        raise UnimplementedError(
-            f"Loop variables of frame '{name}' have no Switch: {', '.join(missing)}", frame=name
-        )
-    return found
 
 
 def _inner(

@@ -127,7 +127,7 @@ class Plan:
 
     def _fetch(self, slots: list[Any]) -> list[Any]:
         values: list[Any] = []
-        for slot, name in zip(self.fetch_slots, self.fetch_names):
+        for index, (slot, name) in enumerate(zip(self.fetch_slots, self.fetch_names)):
             if slot < 0:
                 values.append(None)
                 continue
@@ -136,8 +136,8 @@ class Plan:
                 value = _keepable(value)
             elif value is DEAD:
                 raise InvalidArgumentError(
-                    f"Retval {name} does not have value: the fetch lies on a branch that the run did "
-                    "not take.",
+                    f"Retval[{index}] does not have value: the fetch {name} lies on a branch that the run "
+                    "did not take.",
                     fetch=name,
                 )
             elif hasattr(value, "read"):  # a ref variable fetched itself

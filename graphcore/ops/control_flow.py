@@ -264,12 +264,17 @@ def tf_identity(input: Any, name: str | None = None) -> Any:
 
 
 def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = None) -> Any:
-    """The tensor, computed after all `dependencies` have run."""
-    with (
-        name_scope(name, "control_dependency", [*dependencies, output_tensor]) as scope,
-        get_default_graph().control_dependencies(dependencies),
-    ):
-        return tf_identity(convert_to_tensor(output_tensor), scope)
+    """The tensor (or IndexedSlices, SparseTensor), computed after all `dependencies` have run."""
+    graph = get_default_graph()
+    with name_scope(name, "control_dependency", [*dependencies, output_tensor]) as scope:
+        if hasattr(output_tensor, "_components"):
+            with graph.colocate_with(output_tensor), graph.control_dependencies(dependencies):
+                parts = [tf_identity(convert_to_tensor(part)) for part in output_tensor._components()]
+            return output_tensor._with_components(parts)
+        with graph.control_dependencies(dependencies):
+            tensor = convert_to_tensor(output_tensor)
+            with graph.colocate_with(tensor):
+                return tf_identity(tensor, scope)
 
 
 def tuple_(tensors: Any, name: str | None = None, control_inputs: Any = None) -> list[Any]:

@@ -278,7 +278,7 @@ class Stack:
         """
         with self._lock:
             self._check_open()
-            if value.dtype != self.dtype.np:
+            if isinstance(value, np.ndarray | np.generic) and value.dtype != self.dtype.np:
                 raise InvalidArgumentError(f"Must have type {self.dtype.name} but got {value.dtype}")
             if 0 <= self.max_size <= len(self._values):
                 raise InvalidArgumentError(f"Stack[{self.name}] overflowed its max_size ({self.max_size})")
@@ -305,7 +305,8 @@ def _stack(ctx: Any, max_size: Any = -1, *, stack_name: str, node: Any) -> Stack
 def _stack_push(ctx: Any, handle: Stack, elem: Any) -> Any:
     """Puts a tensor on a stack, and passes it on."""
     # A reference's buffer, or one that a later step reuses, must not change under the stack.
-    handle.push(np.array(elem) if elem.dtype != object else elem.copy())
+    # What is no array is a handle (of a tensor array, a variable, ...), kept as it is.
+    handle.push(elem.copy() if isinstance(elem, np.ndarray) else elem)
     return elem
 
 

@@ -300,3 +300,84 @@ def test_no_case_holds() -> None:
         assert session.run(z, {x: 7}) == 3
         with pytest.raises(tf.errors.InvalidArgumentError, match="more than 1 conditions"):
             session.run(z, {x: 0})
+
+
+def test_gradient_of_a_loop_with_a_map_inside() -> None:
+    """The arrays of the inner loop are kept on a stack, as handles."""
+    param = tf.constant(2.0)
+    _, y = tf.while_loop(
+        lambda i, _: i < 3,
+        lambda i, y: [i + 1, tf.map_fn(lambda x: x * param, y)],
+        [tf.constant(0), tf.constant([1.0, 2.0])],
+    )
+    with tf.Session() as session:
+        assert session.run(tf.gradients(y, param)[0]) == 3 * 2.0**2 * 3
+
+
+def test_gradient_beside_a_stopped_one_of_the_same_loop() -> None:
+    x = tf.Variable(1.0)
+    _, _, r = tf.while_loop(
+        lambda i, y, r: i < 1,
+        lambda i, y, r: [i + 1, y * x, r + tf.reduce_sum(y * x)],
+        [tf.constant(0), tf.ones(5), tf.constant(0.0)],
+    )
+    stopped = tf.stop_gradient(tf.square(tf.gradients(r, x)[0]))
+    with tf.Session() as session:
+        session.run(x.initializer)
+        assert session.run(tf.gradients(r + stopped, x)[0]) == 5
+
+
+def test_a_variable_that_only_the_condition_reads() -> None:
+    q = tf.Variable([7.0, 8.0])
+
+    def body(x: Any, _: Any) -> Any:
+        return tf.constant(0, tf.int64), tf.cast(x, tf.float32) + tf.reduce_sum(q)
+
+    _, y = tf.while_loop(lambda _, y: tf.equal(y, 0.0), body, (tf.argmin(q), 0.0))
+    with tf.Session() as session:
+        session.run(q.initializer)
+        assert session.run(tf.gradients(y, q)[0]).tolist() == [1, 1]
+
+
+def test_sparse_loop_variables_may_change_their_number_of_elements() -> None:
+    x = tf.SparseTensor([[0], [3]], [2.0, 4.0], [10])
+
+    def body(i: Any, x: Any) -> Any:
+        return i + 1, tf.SparseTensor(tf.concat([x.indices, [[i]]], 0), tf.concat([x.values, [1.0]], 0), [10])
+
+    _, x = tf.while_loop(lambda i, _: i < 3, body, [tf.constant(0, tf.int64), x])
+    assert x.indices.shape.as_list() == [None, 1]
+    with tf.Session() as session:
+        assert session.run(x).values.tolist() == [2, 4, 1, 1, 1]
+
+
+def test_a_frame_without_a_loop_passes_values_on() -> None:
+    entered = tf.raw_ops.Enter(tf.constant(3.0), frame_name="frame")
+    left = tf.raw_ops.Exit(entered * entered)
+    with tf.Session() as session:
+        assert session.run(left) == 9
+
+
+def test_a_loop_ends_with_its_time() -> None:
+    forever = tf.while_loop(lambda x: True, lambda x: x + 1, [tf.constant(0)])
+    with tf.Session() as session, pytest.raises(tf.errors.DeadlineExceededError, match="Timed out"):
+        session.run(forever, options=tf.RunOptions(timeout_in_ms=20))
+
+
+def test_dependencies_of_slices_and_lists_of_other_dtypes() -> None:
+    slices = tf.IndexedSlices(tf.constant([[1.0]]), tf.constant([2]))
+    first, second = tf.tuple([slices, tf.constant(3)])
+    i = tf.constant(4)
+    joined = tf.concat([tf.constant([[1]], tf.int64), [[i]]], 0)
+    with tf.Session() as session:
+        assert session.run([first.values, second])[0].tolist() == [[1]]
+        assert session.run(joined).tolist() == [[1], [4]]
+
+
+def test_what_lies_on_the_branch_not_taken_says_which_fetch() -> None:
+    dead, _ = tf.raw_ops.Switch(tf.constant(1.0), tf.constant(True))
+    with (
+        tf.Session() as session,
+        pytest.raises(tf.errors.InvalidArgumentError, match=r"Retval\[1\] does not have value"),
+    ):
+        session.run([tf.constant(1.0), dead])

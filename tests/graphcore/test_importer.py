@@ -262,3 +262,45 @@ def test_published_graphs_round_trip(path: Path) -> None:
         assert node == wanted[name], name
     assert set(exported.collection_def) == set(original.collection_def)
     assert exported.graph_def.library == original.graph_def.library
+
+
+def test_a_tensor_of_another_dtype() -> None:
+    text = 'node { name: "b" op: "Neg" input: "x" attr { key: "T" value { type: DT_INT32 } } }'
+    with pytest.raises(
+        ValueError,
+        match=r"Input 0 of node import/b was passed float from Const:0 incompatible with expected int32",
+    ):
+        tf.import_graph_def(parse(text), input_map={"x": tf.constant(1.0)})
+    node = 'node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }'
+    with pytest.raises(ValueError, match=r"was passed float from .*x:0 incompatible with expected int32"):
+        tf.import_graph_def(parse(node + text))
+    assert len(tf.get_default_graph().get_operations()) == 1  # nothing half done
+
+
+def test_names_that_are_scopes_are_taken() -> None:
+    with tf.name_scope("foo"):
+        tf.constant(1)
+    text = 'node { name: "foo" op: "NoOp" } node { name: "foo/bar" op: "NoOp" }'
+    tf.import_graph_def(parse(text), name="")
+    assert {"foo_1", "foo/bar"} <= {each.name for each in tf.get_default_graph().get_operations()}
+
+
+def test_names_in_bytes_and_mapped_outputs_that_nothing_reads() -> None:
+    found = tf.import_graph_def(small(), {b"x:0": tf.zeros([1, 2])}, [b"y"]) or []  # type: ignore[list-item]
+    assert found[0].name.endswith("y")
+    with pytest.raises(TypeError, match="input_map must be a dictionary"):
+        tf.import_graph_def(small(), [tf.zeros([])])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="Invalid return output 7 of node 'y', which has 1 output"):
+        tf.import_graph_def(small(), return_elements=["y:7"])
+    with pytest.raises(ValueError, match="Cannot convert 'a:b:c' to a tensor name"):
+        tf.import_graph_def(small(), return_elements=["a:b:c"])
+    with pytest.raises(ValueError, match="requires a non-empty `name` if `input_map` contains non-Tensor"):
+        tf.import_graph_def(small(), {"x": 3.0}, name="")
+
+
+def test_devices_come_from_functions_too() -> None:
+    text = 'node { name: "a" op: "NoOp" } node { name: "b" op: "NoOp" device: "/job:ps" }'
+    with tf.device("/task:3"), tf.device(lambda op: "/device:CPU:1" if op.name.endswith("a") else op.device):
+        a, b = tf.import_graph_def(parse(text), return_elements=["a", "b"]) or []
+    assert a.device == "/task:3/device:CPU:1"
+    assert b.device == "/job:ps/task:3"

@@ -274,3 +274,63 @@ def test_the_default_of_a_placeholder_is_no_constant() -> None:
                 sums, slopes = session.run([total, slope], {x: ones, axis: fed})
                 assert sums.shape == ((3,), (4,))[fed]
                 np.testing.assert_array_equal(slopes, ones * 2)
+
+
+def test_what_may_be_fed_and_fetched() -> None:
+    a, b, c = (tf.placeholder(tf.float32, []) for _ in range(3))
+    with tf.Session() as session:
+        assert session.run([a + b, c], {((a,), b): ((1,), 2), c: 3}) == [3, 3]
+        with pytest.raises(ValueError, match="Key had 2 elements, but value had 3 elements"):
+            session.run(a, {(a, b): (1, 2, 3)})
+        assert session.run(b"Placeholder:0", {a: 4}) == 4
+        with pytest.raises(TypeError, match="Type of feed value 1 with type"):
+            session.run(tf.placeholder(tf.string, [], name="s"), {"s:0": 1})
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            session.run(a)
+    assert caught.value.op is a.op
+
+
+def test_conversion_functions_feed() -> None:
+    class Doubled:
+        def __init__(self, tensor: Any) -> None:
+            self.inner = tensor
+
+    tf.register_session_run_conversion_functions(
+        Doubled,
+        lambda each: ([each.inner], lambda values: 2 * values[0]),
+        lambda each, value: [(each.inner, value)],
+    )
+    x = Doubled(tf.placeholder(tf.float32, []))
+    with tf.Session() as session:
+        assert session.run(x, {x: 4.0}) == 8
+
+
+def test_what_a_session_refuses() -> None:
+    tf.constant(1.0)
+    with pytest.raises(TypeError, match=r"target must be a string.*Did you do"):
+        tf.Session(tf.ConfigProto())  # type: ignore[arg-type]
+    with pytest.raises(tf.errors.NotFoundError, match="No session factory registered"):
+        tf.Session("grpc://somewhere:2222")
+    with pytest.raises(TypeError, match=r"config must be a tf\.ConfigProto"):
+        tf.Session(config={})
+    session = tf.Session()
+    with session, pytest.raises(RuntimeError, match="not re-entrant"), session:
+        pass
+
+
+def test_metadata_is_of_the_last_run() -> None:
+    c = tf.constant(1.0) + 2.0
+    metadata = tf.RunMetadata()
+    with tf.Session() as session:
+        session.run(c, options=tf.RunOptions(output_partition_graphs=True), run_metadata=metadata)
+        assert {node.op for node in metadata.partition_graphs[0].node} == {"Const", "AddV2"}
+        session.run(c, run_metadata=metadata)
+    assert not metadata.partition_graphs
+
+
+def test_a_second_interactive_session_warns() -> None:
+    first = tf.InteractiveSession()
+    with pytest.warns(UserWarning, match="An interactive session is already active"):
+        second = tf.InteractiveSession()
+    second.close()
+    first.close()
