@@ -81,6 +81,10 @@ class Layer(Connections):
     """
 
     stateful = False
+    dynamic = False
+    trainable: Any = True
+    activity_regularizer: Any = None
+    input_spec: Any = None
 
     def __init__(self, trainable: bool = True, name: Any = None, dtype: Any = None, **kwargs: Any) -> None:
         scope = kwargs.pop("_scope", None)
@@ -110,7 +114,7 @@ class Layer(Connections):
             self._name = _unique_name(snake, zero_based=self._keras_style)
         self._scope: VariableScope | None = None
         self._current_scope: VariableScope | None = None
-        self.input_spec: Any = None
+        self.input_spec = None
         if scope:
             with variable_scope(scope) as captured:
                 self._scope = captured

@@ -178,7 +178,8 @@ def test_weights_are_read_and_set_in_the_default_session() -> None:
 
 def test_names_dtype_and_parameters_before_the_first_call() -> None:
     layer = tf.layers.Dense(2)
-    assert layer.dtype is None
+    before = layer.dtype
+    assert before is None
     with pytest.raises(ValueError, match="has not been used yet"):
         _ = layer.scope_name
     with pytest.raises(ValueError, match="but the layer isn't built"):
@@ -321,7 +322,7 @@ def test_what_is_wrong_is_said(call: Any, text: str) -> None:
 
 def test_a_layer_gives_something() -> None:
     class Nothing(tf.layers.Layer):
-        def call(self, inputs: Any) -> None:  # type: ignore[override]
+        def call(self, inputs: Any) -> None:
             return None
 
     with pytest.raises(

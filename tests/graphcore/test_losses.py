@@ -9,8 +9,8 @@ import pytest
 
 from sgtool import graphcore as tf
 
-LABELS = np.float32([[1, 0, 1], [0, 1, 1]])
-PREDICTIONS = np.float32([[0.5, 0.2, 0.9], [0.1, 0.6, 0.3]])
+LABELS = np.array([[1, 0, 1], [0, 1, 1]], np.float32)
+PREDICTIONS = np.array([[0.5, 0.2, 0.9], [0.1, 0.6, 0.3]], np.float32)
 
 
 @pytest.fixture(autouse=True)
@@ -113,7 +113,7 @@ def test_values() -> None:
 
 
 def test_labels_may_have_a_last_dimension_of_1() -> None:
-    labels, logits = np.int64([[2], [0]]), PREDICTIONS
+    labels, logits = np.array([[2], [0]]), PREDICTIONS
     flat = tf.losses.sparse_softmax_cross_entropy(labels[:, 0], logits)
     column = tf.losses.sparse_softmax_cross_entropy(labels, logits, weights=[[1.0], [1.0]])
     assert run(flat) == run(column)

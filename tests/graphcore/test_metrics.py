@@ -9,8 +9,8 @@ import pytest
 
 from sgtool import graphcore as tf
 
-LABELS = np.float32([0, 1, 1, 0])
-PREDICTIONS = np.float32([0.1, 0.8, 0.3, 0.6])
+LABELS = np.array([0, 1, 1, 0], np.float32)
+PREDICTIONS = np.array([0.1, 0.8, 0.3, 0.6], np.float32)
 CALLS: dict[str, Any] = {
     "mean": lambda **k: tf.metrics.mean(PREDICTIONS, **k),
     "accuracy": lambda **k: tf.metrics.accuracy(LABELS, PREDICTIONS, **k),
