@@ -291,6 +291,12 @@ class Variable(TensorOperators, metaclass=_Created):
 
     def _check_shape(self, initial: Tensor, validate_shape: bool, expected: Any) -> TensorShape:
         found = initial.get_shape()
+        if initial.op._control_flow_context is not None:
+            raise InvalidValueError(
+                f"Initializer for variable {get_default_graph().get_name_scope()}/ is from inside a "
+                "control-flow construct, such as a loop or conditional. When creating a variable inside a "
+                "loop or conditional, use a lambda as the initializer."
+            )
         if expected is not None:
             TensorShape(expected).assert_is_compatible_with(found)
         if validate_shape and not found.is_fully_defined():
@@ -538,6 +544,8 @@ class Variable(TensorOperators, metaclass=_Created):
 
         self._initializer_op = element(definition.initializer_name)
         self._trainable = definition.trainable
+        self._synchronization = definition.synchronization
+        self._aggregation = definition.aggregation
         self._snapshot = element(definition.snapshot_name)
         name = definition.initial_value_name
         self._initial_value = element(name) if name else None

@@ -418,3 +418,45 @@ def test_values_of_another_dtype_than_asked_for_are_refused() -> None:
             tf.get_variable("v", dtype=tf.float32, initializer=tf.constant(1))
         with pytest.raises(ValueError, match="If initializer is a constant, do not specify shape"):
             tf.get_variable("v", [], initializer=tf.constant(1.0))
+
+
+def test_what_changes_a_variable_is_where_it_is() -> None:
+    with tf.Graph().as_default():
+        with tf.device("/job:ps"):
+            variable = tf.Variable(0, name="v")
+        with tf.device("/job:worker/task:7"):
+            changed = variable.assign(1)
+        assert changed.device == "/job:ps"
+        assert changed.op.colocation_groups() == [b"loc:@v"]
+
+
+def test_a_first_value_of_a_loop_is_refused() -> None:
+    def body(i: Any) -> Any:
+        tf.Variable(initial_value=tf.zeros([]))
+        return i + 1
+
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="inside a control-flow construct"):
+        tf.while_loop(lambda i: i < 3, body, [0])
+
+
+def test_synchronization_is_saved() -> None:
+    with tf.Graph().as_default():
+        variable = tf.Variable(
+            1.0,
+            synchronization=tf.VariableSynchronization.NONE,
+            aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
+        )
+        again = tf.Variable.from_proto(variable.to_proto())
+        assert again.synchronization == tf.VariableSynchronization.NONE
+        assert again.aggregation == tf.VariableAggregation.ONLY_FIRST_REPLICA
+
+
+def test_variables_without_values_fail_an_assertion() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert tf.assert_variables_initialized() is None
+        tf.Variable(1.0, name="v")
+        check = tf.assert_variables_initialized()
+        with pytest.raises(tf.errors.OpError, match="Attempting to use uninitialized value v"):
+            session.run(check)
+        session.run(tf.global_variables_initializer())
+        session.run(check)
