@@ -255,7 +255,7 @@ class Layer(Connections):
         if self._keras_style:
             variable = _keras_variable(name, shape, initializer, **options)
             self._add_regularization(name, [variable], regularizer)
-            self._keep(variable, wanted)
+            self._note_weight(variable, wanted)
             return variable
         self._set_scope(None)
         before = set(get_collection(GraphKeys.GLOBAL_VARIABLES))
@@ -276,10 +276,10 @@ class Layer(Connections):
                     self._add_regularization(name, parts, regularizer)
         # A custom getter may have made it one that is not trained.
         trained = wanted and all(part in get_collection(GraphKeys.TRAINABLE_VARIABLES) for part in parts)
-        self._keep(variable, trained)
+        self._note_weight(variable, trained)
         return variable
 
-    def _keep(self, variable: Any, trained: bool) -> None:
+    def _note_weight(self, variable: Any, trained: bool) -> None:
         known = self._trainable_weights if trained else self._non_trainable_weights
         if all(variable is not other for other in known):
             known.append(variable)
