@@ -81,6 +81,10 @@ class Layer(Connections):
     """
 
     stateful = False
+    dynamic = False
+    trainable: Any = True
+    activity_regularizer: Any = None
+    input_spec: Any = None
 
     def __init__(self, trainable: bool = True, name: Any = None, dtype: Any = None, **kwargs: Any) -> None:
         scope = kwargs.pop("_scope", None)
@@ -110,7 +114,7 @@ class Layer(Connections):
             self._name = _unique_name(snake, zero_based=self._keras_style)
         self._scope: VariableScope | None = None
         self._current_scope: VariableScope | None = None
-        self.input_spec: Any = None
+        self.input_spec = None
         if scope:
             with variable_scope(scope) as captured:
                 self._scope = captured
@@ -251,7 +255,7 @@ class Layer(Connections):
         if self._keras_style:
             variable = _keras_variable(name, shape, initializer, **options)
             self._add_regularization(name, [variable], regularizer)
-            self._keep(variable, wanted)
+            self._note_weight(variable, wanted)
             return variable
         self._set_scope(None)
         before = set(get_collection(GraphKeys.GLOBAL_VARIABLES))
@@ -272,10 +276,10 @@ class Layer(Connections):
                     self._add_regularization(name, parts, regularizer)
         # A custom getter may have made it one that is not trained.
         trained = wanted and all(part in get_collection(GraphKeys.TRAINABLE_VARIABLES) for part in parts)
-        self._keep(variable, trained)
+        self._note_weight(variable, trained)
         return variable
 
-    def _keep(self, variable: Any, trained: bool) -> None:
+    def _note_weight(self, variable: Any, trained: bool) -> None:
         known = self._trainable_weights if trained else self._non_trainable_weights
         if all(variable is not other for other in known):
             known.append(variable)

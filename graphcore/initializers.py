@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import not_yet
-from .convert import constant
+from .convert import constant as tf_constant
 from .dtypes import DType, as_dtype, float32
 from .errors import InvalidTypeError, InvalidValueError
 from .op import raw_ops
@@ -103,7 +103,7 @@ class Constant(Initializer):
     ) -> Any:
         """The values in `shape`."""
         verify = self._verify_shape if verify_shape is None else verify_shape
-        return constant(self.value, dtype or self.dtype, shape, verify_shape=verify)
+        return tf_constant(self.value, dtype or self.dtype, shape, verify_shape=verify)
 
 
 class RandomUniform(Initializer):
@@ -324,7 +324,7 @@ def lecun_uniform(seed: int | None = None) -> VarianceScaling:
 # TensorFlow's names: tf.initializers.* and tf.*_initializer
 zeros = zeros_initializer = Zeros
 ones = ones_initializer = Ones
-constant_initializer = Constant
+constant = constant_initializer = Constant
 random_uniform = random_uniform_initializer = RandomUniform
 random_normal = random_normal_initializer = RandomNormal
 truncated_normal = truncated_normal_initializer = TruncatedNormal
@@ -343,7 +343,7 @@ if not TYPE_CHECKING:
 
 
 __all__ = [
-    "constant_initializer", "global_variables", "glorot_normal", "glorot_normal_initializer",
+    "constant", "constant_initializer", "global_variables", "glorot_normal", "glorot_normal_initializer",
     "glorot_uniform", "glorot_uniform_initializer", "he_normal", "he_uniform", "identity", "lecun_normal",
     "lecun_uniform", "local_variables", "ones", "ones_initializer", "orthogonal",
     "orthogonal_initializer", "random_normal", "random_normal_initializer", "random_uniform",

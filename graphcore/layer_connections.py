@@ -21,6 +21,11 @@ class Connections:
     _calls: list[tuple[Any, Any]]
     name: Any
 
+    @property
+    def inbound_nodes(self) -> list[tuple[Any, Any]]:
+        """The calls, each as its inputs and outputs."""
+        return list(self._calls)
+
     def _at(self, index: int, part: int, what: str) -> Any:
         if not self._calls:
             raise InvalidStateError(f"The layer has never been called and thus has no defined {what}.")

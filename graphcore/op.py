@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import cached_property
 from typing import Any
 
@@ -74,7 +75,11 @@ class GraphOp(Op):
                     raise InvalidTypeError(f"No argument for attr '{key}' of op '{self.name}' was given")
                 else:
                     attrs[key] = definition.normalize_attr(key, value)
-            return graph.add_node(self.name, inputs, attrs, scope)
+            with ExitStack() as stack:
+                # What changes a variable is where the variable is.
+                for tensor in _references(definition, inputs):
+                    stack.enter_context(graph.colocate_with(tensor.op))
+                return graph.add_node(self.name, inputs, attrs, scope)
 
     def _pack_outputs(self, operation: Operation) -> Any:
         definition = self.definition
@@ -92,6 +97,13 @@ class GraphOp(Op):
             values.append(tensors[start : start + size] if arg.is_list else tensors[start])
             start += size
         return self._result_type(*values)
+
+
+def _references(definition: OpDef, inputs: list[Tensor]) -> list[Tensor]:
+    """The inputs that are references by declaration, where each argument is one tensor."""
+    if not any(arg.is_ref for arg in definition.inputs) or any(arg.is_list for arg in definition.inputs):
+        return []
+    return [tensor for arg, tensor in zip(definition.inputs, inputs) if arg.is_ref]
 
 
 def _flat_values(values: list[Any]) -> list[Any]:

@@ -42,6 +42,7 @@ class VariableAggregation:
     SUM = 1
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
+    ONLY_FIRST_TOWER = 3
 
 
 class SaveSliceInfo:
@@ -96,6 +97,8 @@ def _strip(name: str, scope: str | None) -> str | None:
         return name
     return name[len(scope) + 1 :] if name.startswith(scope + "/") else None
 
+
+_SaveSliceInfo = SaveSliceInfo  # also an attribute of the class below
 
 # What `tf.Variable` takes where an argument is not given; filled by the variable scopes.
 scope_defaults: dict[str, Callable[[], Any]] = {}
@@ -176,8 +179,9 @@ class Variable(TensorOperators, metaclass=_Created):
             has no shape while `validate_shape` holds.
     """
 
+    SaveSliceInfo = _SaveSliceInfo
     _is_resource = False
-    _save_slice_info: SaveSliceInfo | None = None
+    _save_slice_info: _SaveSliceInfo | None = None
     _initial_value: Any = None
     _snapshot: Tensor
     _trainable: bool
@@ -287,6 +291,12 @@ class Variable(TensorOperators, metaclass=_Created):
 
     def _check_shape(self, initial: Tensor, validate_shape: bool, expected: Any) -> TensorShape:
         found = initial.get_shape()
+        if initial.op._control_flow_context is not None:
+            raise InvalidValueError(
+                f"Initializer for variable {get_default_graph().get_name_scope()}/ is from inside a "
+                "control-flow construct, such as a loop or conditional. When creating a variable inside a "
+                "loop or conditional, use a lambda as the initializer."
+            )
         if expected is not None:
             TensorShape(expected).assert_is_compatible_with(found)
         if validate_shape and not found.is_fully_defined():
@@ -489,10 +499,10 @@ class Variable(TensorOperators, metaclass=_Created):
             )
         session.run(self.initializer, {self.initializer.inputs[1]: value})
 
-    def _set_save_slice_info(self, save_slice_info: SaveSliceInfo) -> None:
+    def _set_save_slice_info(self, save_slice_info: _SaveSliceInfo) -> None:
         self._save_slice_info = save_slice_info
 
-    def _get_save_slice_info(self) -> SaveSliceInfo | None:
+    def _get_save_slice_info(self) -> _SaveSliceInfo | None:
         return self._save_slice_info
 
     def to_proto(self, export_scope: str | None = None) -> Any:
@@ -534,11 +544,13 @@ class Variable(TensorOperators, metaclass=_Created):
 
         self._initializer_op = element(definition.initializer_name)
         self._trainable = definition.trainable
+        self._synchronization = definition.synchronization
+        self._aggregation = definition.aggregation
         self._snapshot = element(definition.snapshot_name)
         name = definition.initial_value_name
         self._initial_value = element(name) if name else None
         if definition.HasField("save_slice_info_def"):
-            self._save_slice_info = SaveSliceInfo(
+            self._save_slice_info = _SaveSliceInfo(
                 save_slice_info_def=definition.save_slice_info_def, import_scope=import_scope
             )
 

@@ -490,13 +490,25 @@ def _forget_below(store: _Store, name: str) -> None:
             store.scope_counts[key] = 0
 
 
-@contextmanager
 def variable_op_scope(
-    values: Any, name_or_scope: Any, default_name: str | None = None, **options: Any
-) -> Iterator[Any]:
-    """Old form of `variable_scope`."""
-    with variable_scope(name_or_scope, default_name, values, **options) as scope:
-        yield scope
+    values: Sequence[Any] | None,
+    name_or_scope: Any,
+    default_name: str | None = None,
+    initializer: Any = None,
+    regularizer: Any = None,
+    caching_device: Any = None,
+    partitioner: Any = None,
+    custom_getter: Any = None,
+    reuse: Any = None,
+    dtype: Any = None,
+    use_resource: bool | None = None,
+    constraint: Any = None,
+) -> variable_scope:
+    """Old form of `variable_scope`, which has the arguments."""
+    return variable_scope(
+        name_or_scope, default_name, values, initializer, regularizer, caching_device, partitioner,
+        custom_getter, reuse, dtype, use_resource, constraint,
+    )  # fmt: skip
 
 
 def no_regularizer(_: Any) -> None:

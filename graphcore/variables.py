@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from .dtypes import DType
 from .errors import InvalidValueError
 from .op import group, no_op, raw_ops
 from .operation import Operation, Tensor
+from .ops.control_flow import tf_assert, with_dependencies
 from .ref_variable import RefVariable
 from .resource_variable import ResourceVariable
 from .variable import (
@@ -33,6 +35,7 @@ __all__ = [
     "VariableAggregation",
     "VariableSynchronization",
     "all_variables",
+    "assert_variables_initialized",
     "assign",
     "assign_add",
     "assign_sub",
@@ -72,6 +75,7 @@ def forward_operators(kind: type) -> None:
     """Gives a class of variables the operators of their value's tensor."""
 
     def forward(name: str) -> Callable[..., Any]:
+        @functools.wraps(getattr(Tensor, name))
         def operator(self: Any, *args: Any) -> Any:
             return getattr(Tensor, name)(self.value(), *args)
 
@@ -167,6 +171,25 @@ def report_uninitialized_variables(var_list: Any = None, name: str = "report_uni
         names = convert_to_tensor([variable.op.name for variable in variables])
         where = raw_ops.Reshape(raw_ops.Where(missing), [-1])
         return raw_ops.GatherV2(names, where, 0)
+
+
+def assert_variables_initialized(var_list: Any = None) -> Any:
+    """A tensor that fails to run unless all variables have values; None where there are none.
+
+    Args:
+        var_list: The variables; by default the global and local ones.
+    """
+    variables = [*global_variables(), *local_variables()] if var_list is None else list(var_list)
+    if not variables:
+        return None
+    checks = [
+        tf_assert(
+            is_variable_initialized(variable), [f"Attempting to use uninitialized value {variable.op.name}"]
+        )
+        for variable in variables
+    ]
+    ranks = [raw_ops.Rank(variable.value()) for variable in variables]
+    return with_dependencies(checks, ranks[0] if len(ranks) == 1 else raw_ops.Pack(ranks))
 
 
 # Assignments as functions

@@ -134,3 +134,26 @@ def test_a_saver_of_averages_restores_them_into_the_variables(tmp_path) -> None:
 def test_averages_are_of_floats() -> None:
     with tf.Graph().as_default(), pytest.raises(TypeError, match="must be half, float, or double"):
         tf.train.ExponentialMovingAverage(0.9).apply([tf.Variable(1)])
+
+
+def test_a_loss_may_be_a_function() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        variable = tf.get_variable("v", initializer=3.0)
+        train = tf.train.GradientDescentOptimizer(0.5).minimize(lambda: variable * variable)
+        session.run(tf.global_variables_initializer())
+        session.run(train)
+        assert session.run(variable) == 0.0
+
+
+def test_tensors_have_gradients_but_no_updates() -> None:
+    with tf.Graph().as_default():
+        x = tf.constant(2.0)
+        optimizer = tf.train.GradientDescentOptimizer(0.1)
+        pairs = optimizer.compute_gradients(x * x, [x])
+        with pytest.raises(NotImplementedError, match="Trying to update a Tensor"):
+            optimizer.apply_gradients(pairs)
+
+
+def test_replicas_are_refused_with_the_reason() -> None:
+    with pytest.raises(tf.errors.UnimplementedError, match="Use AdamOptimizer itself"):
+        tf.train.SyncReplicasOptimizer(tf.train.AdamOptimizer(), 2)

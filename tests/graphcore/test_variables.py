@@ -355,3 +355,108 @@ def test_a_variable_whose_reads_need_not_be_copied_stays_what_it_was():
         session.run(v.assign_add([1.0, 1.0]))
         assert before.tolist() == [1, 2]
         assert session.run(v).tolist() == [2, 3]
+
+
+def test_creators_make_the_variables_inside() -> None:
+    made = []
+
+    def renamed(next_creator: Any, **kwargs: Any) -> Any:
+        return next_creator(**{**kwargs, "name": f"{kwargs['name']}_new"})
+
+    def noted(next_creator: Any, **kwargs: Any) -> Any:
+        made.append(kwargs["name"])
+        return next_creator(**kwargs)
+
+    with tf.Graph().as_default():
+        with tf.variable_creator_scope(noted), tf.variable_creator_scope(renamed):
+            first = tf.Variable(1.0, name="v")
+            second = tf.get_variable("w", [])
+        assert (first.op.name, second.op.name) == ("v_new", "w_new")
+        assert made == ["v_new", "w_new"]
+        assert tf.Variable(1.0, name="x").op.name == "x"
+
+
+def test_variables_take_the_kind_of_their_scope() -> None:
+    with tf.Graph().as_default(), tf.variable_scope("s", use_resource=True):
+        assert tf.Variable(1.0).op.type == "VarHandleOp"
+
+
+def test_a_scope_that_is_entered_again_keeps_its_name_scope() -> None:
+    with tf.Graph().as_default():
+        with tf.name_scope("one"), tf.variable_scope("tower") as tower:
+            pass
+        with tf.name_scope("two"), tf.variable_scope(tower) as again:
+            assert again.original_name_scope == "one/tower/"
+            assert tf.constant(1.0).op.name == "two/tower/Const"
+
+
+def test_scopes_are_left_in_order() -> None:
+    with tf.Graph().as_default():
+        outer = tf.variable_scope("a")
+        outer.__enter__()
+        with tf.variable_scope("b"), pytest.raises(RuntimeError, match="Improper nesting of variable_scope"):
+            outer.__exit__(None, None, None)
+        outer.__exit__(None, None, None)
+
+
+def test_readers_on_another_device() -> None:
+    with tf.Graph().as_default(), tf.variable_scope("s", caching_device="/device:CPU:1"):
+        assert tf.get_variable("v", []).value().device == "/device:CPU:1"
+        assert tf.get_variable("r", [], use_resource=True).value().device == "/device:CPU:1"
+
+
+def test_variables_synchronized_on_read_are_not_trained() -> None:
+    with tf.Graph().as_default():
+        variable = tf.get_variable("v", [], synchronization=tf.VariableSynchronization.ON_READ)
+        assert not variable.trainable
+        assert tf.trainable_variables() == []
+
+
+def test_values_of_another_dtype_than_asked_for_are_refused() -> None:
+    with tf.Graph().as_default():
+        with pytest.raises(ValueError, match="Initializer type '<dtype: 'int32'>' and explicit dtype"):
+            tf.get_variable("v", dtype=tf.float32, initializer=tf.constant(1))
+        with pytest.raises(ValueError, match="If initializer is a constant, do not specify shape"):
+            tf.get_variable("v", [], initializer=tf.constant(1.0))
+
+
+def test_what_changes_a_variable_is_where_it_is() -> None:
+    with tf.Graph().as_default():
+        with tf.device("/job:ps"):
+            variable = tf.Variable(0, name="v")
+        with tf.device("/job:worker/task:7"):
+            changed = variable.assign(1)
+        assert changed.device == "/job:ps"
+        assert changed.op.colocation_groups() == [b"loc:@v"]
+
+
+def test_a_first_value_of_a_loop_is_refused() -> None:
+    def body(i: Any) -> Any:
+        tf.Variable(initial_value=tf.zeros([]))
+        return i + 1
+
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="inside a control-flow construct"):
+        tf.while_loop(lambda i: i < 3, body, [0])
+
+
+def test_synchronization_is_saved() -> None:
+    with tf.Graph().as_default():
+        variable = tf.Variable(
+            1.0,
+            synchronization=tf.VariableSynchronization.NONE,
+            aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
+        )
+        again = tf.Variable.from_proto(variable.to_proto())
+        assert again.synchronization == tf.VariableSynchronization.NONE
+        assert again.aggregation == tf.VariableAggregation.ONLY_FIRST_REPLICA
+
+
+def test_variables_without_values_fail_an_assertion() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert tf.assert_variables_initialized() is None
+        tf.Variable(1.0, name="v")
+        check = tf.assert_variables_initialized()
+        with pytest.raises(tf.errors.OpError, match="Attempting to use uninitialized value v"):
+            session.run(check)
+        session.run(tf.global_variables_initializer())
+        session.run(check)
