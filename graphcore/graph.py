@@ -15,6 +15,7 @@ from typing import Any
 from ..formats import protos
 from ..formats.errors import did_you_mean
 from . import attr_value, device as devices, op_def as op_defs, registry, shape_inference
+from .compat import as_text
 from .dtypes import DType
 from .errors import InvalidTypeError, InvalidValueError, MissingNameError
 from .op_def import OpDef
@@ -94,8 +95,7 @@ class Graph:
         """
         self._check_not_finalized()
         scopes = self._scopes
-        if isinstance(name, bytes):
-            name = name.decode()
+        name = as_text(name)
         with self._lock:
             full = name[:-1] if name.endswith("/") else self.unique_name(name)
             if not _OP_NAME.match(full):

@@ -36,7 +36,8 @@ class PartialRun:
         self._needed = self._closure(fetches)
         self._consumers: dict[Tensor | Operation, list[Operation]] = {}
         for operation in self._needed:
-            for source in (*operation.inputs, *operation.control_inputs):
+            sources: list[Tensor | Operation] = [*operation.inputs, *operation.control_inputs]
+            for source in sources:
                 self._consumers.setdefault(source, []).append(operation)
 
     @property

@@ -50,8 +50,8 @@ class BaseSession:
 
     def __init__(
         self,
-        target: str = "",
-        graph: Graph | None = None,
+        target: Any = "",
+        graph: Any = None,
         config: Any = None,
         *,
         file_policy: FilePolicy | None = None,
@@ -100,7 +100,7 @@ class BaseSession:
     @property
     def sess_str(self) -> str:
         """The target; empty for in-process sessions."""
-        return self._target
+        return as_text(self._target or "")
 
     def list_devices(self) -> list[Any]:
         """The devices: one CPU."""

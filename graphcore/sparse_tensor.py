@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable
 from typing import Any
 
 from .convert import convert_to_tensor
@@ -23,6 +24,11 @@ class SparseTensor:
         values: The values, of shape (n,).
         dense_shape: int64 of shape (rank,): the shape of the whole.
     """
+
+    # With a dense tensor; installed by ops.sparse_math.
+    __mul__: Callable[[SparseTensor, Any], SparseTensor]
+    __div__: Callable[[SparseTensor, Any], SparseTensor]
+    __truediv__: Callable[[SparseTensor, Any], SparseTensor]
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
         with name_scope(None, "SparseTensor", [indices, values, dense_shape]):

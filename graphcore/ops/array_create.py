@@ -133,7 +133,8 @@ def _(node: Any) -> Shape:
     dims = node.value(0)
     if dims is not None and np.any(np.less(dims, 0)):
         raise InvalidValueError(f"Fill dimensions must be >= 0, got {np.asarray(dims).tolist()}")
-    return node.value_as_shape(0)
+    shape: Shape = node.value_as_shape(0)
+    return shape
 
 
 fill.grad(lambda node, dy: [None, raw_ops.Sum(dy, raw_ops.Range(0, raw_ops.Rank(dy), 1))])

@@ -559,15 +559,27 @@ mirror_pad_grad.grad(lambda node, dy: [raw_ops.MirrorPad(dy, node.inputs[1], mod
 )
 def reverse_v2(tensor: Any, axis: Any) -> Any:
     """The order of elements along the given axes turned round."""
-    axes = np.reshape(axis, -1).tolist()
-    for item in axes:
-        if not -tensor.ndim <= item < tensor.ndim:
-            raise InvalidArgumentError(
-                f"'axis'[{axes.index(item)}] = {item} is out of valid range [0, {tensor.ndim - 1}]"
-            )
-    if len({item % tensor.ndim for item in axes}) < len(axes):
-        raise InvalidArgumentError(f"axis {axes} specified more than once.")
+    axes = _reversed_axes(axis, tensor.ndim)
     return np.ascontiguousarray(np.flip(tensor, tuple(axes))) if axes else tensor
+
+
+def _reversed_axes(axis: Any, rank: int) -> list[int]:
+    axes = np.reshape(axis, -1).tolist()
+    for index, item in enumerate(axes):
+        if not -rank <= item < rank:
+            raise InvalidValueError(f"'axis'[{index}] = {item} is out of valid range [0, {rank - 1}]")
+        if item % rank in [each % rank for each in axes[:index]]:
+            raise InvalidValueError(f"axis {item % rank} specified more than once.")
+    return axes
+
+
+@reverse_v2.shape
+def _(node: Any) -> Shape:
+    shape: Shape = node.shape(0)
+    axis = node.value(1)
+    if shape is not None and axis is not None:
+        _reversed_axes(axis, len(shape))
+    return shape
 
 
 @op("Reverse", "tensor: T, dims: bool -> output: T", T=_REVERSIBLE)
@@ -582,8 +594,7 @@ def reverse_v1(tensor: Any, dims: Any) -> Any:
     return np.ascontiguousarray(np.flip(tensor, axes)) if axes else tensor
 
 
-for _reverse in (reverse_v1, reverse_v2):
-    _reverse.shape(rules.unchanged)
+reverse_v1.shape(rules.unchanged)
 reverse_v1.grad(lambda node, dy: [raw_ops.Reverse(dy, node.inputs[1]), None])
 reverse_v2.grad(lambda node, dy: [raw_ops.ReverseV2(dy, node.inputs[1]), None])
 

@@ -209,8 +209,7 @@ def _(node: Any) -> Shape:
     source, axis = node.shape(0), node.value(1)
     if axis is not None and np.size(axis) != 1:
         raise InvalidValueError(
-            f"Dimension of expand_dims must be a scalar or a vector of one element, not of shape "
-            f"{np.shape(axis)}"
+            f"'dim' input must be a tensor with a single value, not of shape {np.shape(axis)}"
         )
     if source is None:
         return None

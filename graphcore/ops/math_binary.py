@@ -605,7 +605,7 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
     return accumulate_nv2(tensors, shape=merged, name=name)
 
 
-def _truediv_types(dtype: DType) -> DType | None:
+def truediv_types(dtype: DType) -> DType | None:
     """What integers are cast to before a true division."""
     if not dtype.is_integer:
         return None
@@ -617,7 +617,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Any:
     with name_scope(name, "truediv", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
-        wider = _truediv_types(x.dtype.base_dtype)
+        wider = truediv_types(x.dtype.base_dtype)
         if wider is not None:
             x, y = raw_ops.Cast(x, DstT=wider), raw_ops.Cast(y, DstT=wider)
         return real_div(x, y, name=scope)

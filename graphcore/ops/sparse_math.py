@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from ..convert import constant
+from ..convert import constant, convert_to_tensor
+from ..default import name_scope
 from ..dtypes import ANY, INDEX, NUMBER, REAL, float32, float64, int32, int64
 from ..errors import InternalError, InvalidArgumentError, InvalidTypeError
 from ..op import GraphOp, op, raw_ops
 from ..shapes import Shape, format_shape, with_rank
-from .math_binary import floordiv
+from ..sparse_tensor import SparseTensor
+from .math_binary import floordiv, truediv_types
 from .reduction import reduced_shape
 
 _ONE = "a_indices: int64, a_values: T, a_shape: int64"
@@ -721,3 +723,30 @@ def sparse_slice_grad(
 
 
 sparse_slice_grad.shape(lambda node: ((node.shape(1) or (None,))[0],))
+
+
+# Operators of a SparseTensor with what is dense: of its elements alone, so that it stays sparse.
+
+
+def _sparse_operator(word: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def operator(x: SparseTensor, y: Any) -> SparseTensor:
+        with name_scope(None, word, [x, y]) as scope:
+            y = convert_to_tensor(y, x.dtype.base_dtype, name="y")
+            values = function(x.indices, x.values, x.dense_shape, y, name=scope)
+            return SparseTensor(x.indices, values, x.dense_shape)
+
+    return operator
+
+
+def _sparse_truediv(indices: Any, values: Any, shape: Any, y: Any, name: str | None = None) -> Any:
+    """Integers are divided as floats."""
+    with name_scope(name, "truediv", [indices, values, shape, y]) as scope:
+        wider = truediv_types(values.dtype.base_dtype)
+        if wider is not None:
+            values, y = raw_ops.Cast(values, DstT=wider), raw_ops.Cast(y, DstT=wider)
+        return raw_ops.SparseDenseCwiseDiv(indices, values, shape, y, name=scope)
+
+
+SparseTensor.__mul__ = _sparse_operator("mul", sparse_dense_mul)
+SparseTensor.__div__ = _sparse_operator("div", sparse_dense_div)
+SparseTensor.__truediv__ = _sparse_operator("truediv", _sparse_truediv)

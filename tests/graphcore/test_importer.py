@@ -286,10 +286,11 @@ def test_names_that_are_scopes_are_taken() -> None:
 
 
 def test_names_in_bytes_and_mapped_outputs_that_nothing_reads() -> None:
-    found = tf.import_graph_def(small(), {b"x:0": tf.zeros([1, 2])}, [b"y"]) or []  # type: ignore[list-item]
+    returned: Any = [b"y"]
+    found = tf.import_graph_def(small(), {b"x:0": tf.zeros([1, 2])}, returned) or []
     assert found[0].name.endswith("y")
     with pytest.raises(TypeError, match="input_map must be a dictionary"):
-        tf.import_graph_def(small(), [tf.zeros([])])  # type: ignore[arg-type]
+        tf.import_graph_def(small(), [tf.zeros([])])
     with pytest.raises(ValueError, match="Invalid return output 7 of node 'y', which has 1 output"):
         tf.import_graph_def(small(), return_elements=["y:7"])
     with pytest.raises(ValueError, match="Cannot convert 'a:b:c' to a tensor name"):

@@ -308,7 +308,7 @@ def test_conversion_functions_feed() -> None:
 def test_what_a_session_refuses() -> None:
     tf.constant(1.0)
     with pytest.raises(TypeError, match=r"target must be a string.*Did you do"):
-        tf.Session(tf.ConfigProto())  # type: ignore[arg-type]
+        tf.Session(tf.ConfigProto())
     with pytest.raises(tf.errors.NotFoundError, match="No session factory registered"):
         tf.Session("grpc://somewhere:2222")
     with pytest.raises(TypeError, match=r"config must be a tf\.ConfigProto"):

@@ -1,0 +1,16 @@
+rng = np.random.RandomState(22)
+inputs = rng.normal(size=(8, 2, 5)).astype(np.float32)
+logits = tf.Variable(inputs, name="logits")
+labels = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], tf.constant([1, 2, 3], tf.int32), [2, 2])
+lengths = tf.constant([8, 6])
+loss = tf.reduce_mean(tf.nn.ctc_loss(labels, logits, lengths))
+decoded, probability = tf.nn.ctc_greedy_decoder(logits, lengths)
+beams, scores = tf.nn.ctc_beam_search_decoder(logits, lengths, beam_width=5, top_paths=1)
+error = tf.reduce_mean(tf.edit_distance(tf.cast(decoded[0], tf.int32), labels))
+train = tf.train.AdamOptimizer(0.5).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for _ in range(8):
+        print("loss", sess.run([loss, train])[0])
+    print("error", sess.run(error), sess.run(decoded[0]).values.tolist(), sess.run(beams[0]).values.tolist())
+    print(sess.run([probability, scores]))

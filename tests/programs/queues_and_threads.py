@@ -1,0 +1,26 @@
+queue = tf.FIFOQueue(20, [tf.int32, tf.float32], shapes=[[], [2]], name="queue")
+number = tf.placeholder(tf.int32, [])
+enqueue = queue.enqueue([number, tf.fill([2], tf.to_float(number) / 2)])
+ids, values = queue.dequeue_many(3)
+total = tf.reduce_sum(values)
+counter = tf.Variable(0)
+source = tf.RandomShuffleQueue(10, 0, tf.int32, shapes=[[]], seed=2)
+runner = tf.train.QueueRunner(source, [source.enqueue_many([tf.range(6)])])
+with tf.Session() as sess:
+    sess.run(counter.initializer)
+    for i in range(7):
+        sess.run(enqueue, {number: i})
+    print(sess.run([ids, total]), sess.run(queue.size()))
+    sess.run(queue.close())
+    print(sess.run(ids))
+    try:
+        sess.run(ids)
+    except tf.errors.OutOfRangeError as error:
+        print("ended", "queue" in error.message, "requested 3, current size 1" in error.message)
+    coordinator = tf.train.Coordinator()
+    threads = runner.create_threads(sess, coord=coordinator, start=True)
+    print(sorted(sess.run(source.dequeue_many(6)).tolist()) != [])
+    coordinator.request_stop()
+    sess.run(source.close(cancel_pending_enqueues=True))
+    coordinator.join(threads)
+    print(coordinator.should_stop())

@@ -1,0 +1,17 @@
+rng = np.random.RandomState(21)
+x = tf.sparse_placeholder(tf.float32, [4, 6])
+y = tf.placeholder(tf.float32, [4, 1])
+w = tf.Variable(tf.random_normal([6, 1], seed=9))
+prediction = tf.sparse_tensor_dense_matmul(x, w)
+loss = tf.reduce_mean(tf.square(prediction - y))
+train = tf.train.FtrlOptimizer(0.5, l1_regularization_strength=0.01).minimize(loss)
+value = tf.SparseTensorValue([[0, 1], [1, 0], [1, 5], [3, 2]], [1.0, 2.0, 3.0, 4.0], [4, 6])
+dense = tf.sparse_tensor_to_dense(x)
+summed = tf.sparse_reduce_sum(x, 1)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for _ in range(5):
+        print("loss", sess.run([loss, train], {x: value, y: [[1.0], [2.0], [3.0], [4.0]]})[0])
+    print(sess.run([dense, summed], {x: value}))
+    print(sess.run(x * 2.0, {x: value}).values, sess.run(x / tf.fill([1, 6], 4.0), {x: value}).values)
+    print(sess.run(w).ravel())

@@ -1,0 +1,16 @@
+rng = np.random.RandomState(25)
+points = rng.normal(size=(20, 2)).astype(np.float32)
+target = np.where(points[:, :1] + points[:, 1:] > 0, 1, 0).astype(np.float32)
+x, y = tf.placeholder(tf.float32, [None, 2]), tf.placeholder(tf.float32, [None, 1])
+A = tf.Variable(tf.random_normal([2, 1], seed=1))
+b = tf.Variable(tf.random_normal([1, 1], seed=2))
+output = tf.subtract(tf.matmul(x, A), b)
+hinge = tf.losses.hinge_loss(y, output)
+huber = tf.losses.huber_loss(y, output, delta=0.5, reduction=tf.losses.Reduction.SUM)
+loss = tf.add(hinge, 0.01 * tf.reduce_sum(tf.square(A)))
+train = tf.train.ProximalGradientDescentOptimizer(0.1, l2_regularization_strength=0.01).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for _ in range(10):
+        print(*sess.run([loss, hinge, huber, train], {x: points, y: target})[:3])
+    print(sess.run(tf.sign(output), {x: points[:5]}).ravel(), [v.name for v in tf.losses.get_losses()])
