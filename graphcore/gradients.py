@@ -19,12 +19,14 @@ from . import registry
 from .control_contexts import ENTER, EXIT, SWITCH, is_loop_switch
 from .convert import constant, convert_to_tensor, convert_to_tensor_or_indexed_slices
 from .default import get_default_graph, name_scope
+from .dtypes import int32
 from .errors import InvalidTypeError, InvalidValueError
 from .indexed_slices import IndexedSlices
 from .loop_gradients import LoopGradients, zeros_outside_loop
 from .op import raw_ops
 from .operation import Operation, Tensor
-from .tensor_shape import TensorShape
+from .ops.tensor_array import TensorArray
+from .while_loops import while_loop
 
 # Of these dtypes there are derivatives; a resource's and a variant's are those of what they hold.
 _TRAINABLE_HANDLES = frozenset({"resource", "variant"})
@@ -407,26 +409,43 @@ def not_differentiable(op_type: str) -> None:
     registry.register_gradient(op_type, None)
 
 
-def hessians(ys: Any, xs: Any, name: str = "hessians", **options: Any) -> list[Any]:
-    """`tf.hessians`: the matrix of second derivatives of sum(ys) for each vector x.
+def hessians(
+    ys: Any,
+    xs: Any,
+    name: str = "hessians",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: Any = None,
+) -> list[Any]:
+    """`tf.hessians`: the second derivatives of sum(ys) by each x.
 
-    Raises:
-        ValueError: The shape of an x is not known.
+    Args:
+        ys: A tensor, or a list of them.
+        xs: A tensor, or a list of them, of any shape.
+        name: Without effect, as in TensorFlow.
+        colocate_gradients_with_ops: See `gradients`.
+        gate_gradients: See `gradients`.
+        aggregation_method: See `gradients`.
+
+    Returns:
+        For each x a tensor of its shape twice over.
     """
+    options = {
+        "colocate_gradients_with_ops": colocate_gradients_with_ops,
+        "gate_gradients": gate_gradients,
+        "aggregation_method": aggregation_method,
+    }
+    xs = _as_list(xs)
     results = []
-    for x in _as_list(xs):
-        with name_scope(name):
-            x = convert_to_tensor(x)
-            shape = x.get_shape()
-            if not shape.is_fully_defined():
-                raise InvalidValueError(f"Cannot compute Hessian: the shape of {x} is not fully defined")
-            (gradient,) = gradients(ys, x, **options)
-            size = shape.num_elements() or 0
-            flat = raw_ops.Reshape(gradient, [size])
-            rows = []
-            for index in range(size):
-                element = raw_ops.StridedSlice(flat, [index], [index + 1], [1], shrink_axis_mask=1)
-                (row,) = gradients(element, x)
-                rows.append(raw_ops.ZerosLike(x) if row is None else row)
-            results.append(raw_ops.Reshape(raw_ops.Pack(rows), TensorShape(shape.as_list() * 2).as_list()))
+    for gradient, x in zip(gradients(ys, xs, **options), xs):
+        flat = raw_ops.Reshape(gradient, [-1])
+        count = raw_ops.Size(x)
+
+        def row(j: Any, rows: Any, flat: Any = flat, x: Any = x) -> Any:
+            return j + 1, rows.write(j, gradients(flat[j], x)[0])
+
+        start = [constant(0, int32), TensorArray(x.dtype.base_dtype, count)]
+        _, rows = while_loop(lambda j, _, count=count: j < count, row, start)
+        shape = raw_ops.Shape(x)
+        results.append(raw_ops.Reshape(rows.stack(), raw_ops.ConcatV2([shape, shape], 0)))
     return results

@@ -6,6 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from . import not_yet
 from .clip import global_norm
+from .matrix_functions import (
+    matrix_exponential as expm,
+    matrix_rank,
+    matvec,
+    normalize,
+    pinv,
+    tridiagonal_matmul,
+)
 from .ops.array_create import eye
 from .ops.array_shape import matrix_transpose, matrix_transpose as transpose
 from .ops.einsum import einsum
@@ -51,8 +59,8 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eigh",
-    "eigvalsh", "einsum", "eye", "global_norm", "inv", "l2_normalize", "logdet", "logm", "lstsq", "lu",
-    "matmul", "matrix_transpose", "norm", "qr", "set_diag", "slogdet", "solve", "sqrtm", "svd",
-    "tensor_diag", "tensor_diag_part", "tensordot", "trace", "transpose", "triangular_solve",
-    "tridiagonal_solve",
+    "eigvalsh", "einsum", "expm", "eye", "global_norm", "inv", "l2_normalize", "logdet", "logm", "lstsq",
+    "lu", "matmul", "matrix_rank", "matrix_transpose", "matvec", "norm", "normalize", "pinv", "qr",
+    "set_diag", "slogdet", "solve", "sqrtm", "svd", "tensor_diag", "tensor_diag_part", "tensordot",
+    "trace", "transpose", "triangular_solve", "tridiagonal_matmul", "tridiagonal_solve",
 ]  # fmt: skip

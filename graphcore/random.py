@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from . import not_yet
 from .ops.random import (
+    categorical,
     multinomial,
-    multinomial as categorical,
     random_normal as normal,
     random_shuffle as shuffle,
     random_uniform as uniform,
+    stateless_categorical,
     stateless_multinomial,
-    stateless_multinomial as stateless_categorical,
     stateless_random_normal as stateless_normal,
     stateless_random_uniform as stateless_uniform,
     stateless_truncated_normal,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import not_yet
+from .ops.signal_functions import dct, idct
 from .ops.spectral import (
     fft,
     fft2d,
@@ -27,6 +28,6 @@ if not TYPE_CHECKING:
 
 
 __all__ = [
-    "fft", "fft2d", "fft3d", "ifft", "ifft2d", "ifft3d", "irfft", "irfft2d", "irfft3d", "rfft", "rfft2d",
-    "rfft3d",
+    "dct", "fft", "fft2d", "fft3d", "idct", "ifft", "ifft2d", "ifft3d", "irfft", "irfft2d", "irfft3d",
+    "rfft", "rfft2d", "rfft3d",
 ]  # fmt: skip

@@ -23,6 +23,7 @@ from .ops.string import (
     string_upper as upper,
     substr,
 )
+from .ops.string_join import unsorted_segment_join
 from .ops.string_unicode import (
     unicode_decode,
     unicode_decode_with_offsets,
@@ -43,5 +44,5 @@ __all__ = [
     "as_string", "format", "join", "length", "lower", "reduce_join", "regex_full_match", "regex_replace",
     "split", "strip", "substr", "to_hash_bucket", "to_hash_bucket_fast", "to_hash_bucket_strong",
     "to_number", "unicode_decode", "unicode_decode_with_offsets", "unicode_encode", "unicode_script",
-    "unicode_split", "unicode_split_with_offsets", "unicode_transcode", "upper",
+    "unicode_split", "unicode_split_with_offsets", "unicode_transcode", "unsorted_segment_join", "upper",
 ]  # fmt: skip

@@ -29,6 +29,7 @@ from ..dtypes import (
 )
 from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..op import op, raw_ops
+from ..operation import Tensor
 from ..shapes import Shape, format_shape, merge, with_rank
 from ..tensor_lists import TensorList
 from ..tensor_shape import TensorShape
@@ -397,9 +398,19 @@ def eye(
     dtype: Any = float32,
     name: str | None = None,
 ) -> Any:
-    """`tf.eye`: the identity matrix, or a batch of it."""
+    """`tf.eye`: the identity matrix, or a batch of it; sizes and batch shape may be tensors."""
     with name_scope(name, "eye", []):
         rows, columns = num_rows, num_rows if num_columns is None else num_columns
+        if any(isinstance(each, Tensor) for each in (rows, columns, batch_shape)):
+            batch = [] if batch_shape is None else batch_shape
+            rows, columns = (convert_to_tensor(size, int32) for size in (rows, columns))
+            batch = convert_to_tensor(batch, int32)
+            diagonal = raw_ops.Minimum(rows, columns)
+            shape = raw_ops.ConcatV2([batch, raw_ops.Pack([diagonal])], 0)
+            if num_columns is None:
+                return raw_ops.MatrixDiag(ones(shape, dtype=dtype))
+            whole = raw_ops.ConcatV2([batch, raw_ops.Pack([rows, columns])], 0)
+            return raw_ops.MatrixSetDiag(zeros(whole, dtype=dtype), ones(shape, dtype=dtype))
         matrix = np.eye(int(rows), int(columns), dtype=as_dtype(dtype).np)
         if batch_shape is not None:
             matrix = np.broadcast_to(matrix, (*[int(dim) for dim in batch_shape], *matrix.shape)).copy()

@@ -280,6 +280,13 @@ def random_shuffle(value: Any, seed: int | None = None, name: str | None = None)
     return _seeded(random_shuffle_op, seed, value, name=name)
 
 
+def categorical(
+    logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None, name: str | None = None
+) -> Any:
+    """`tf.random.categorical`: `multinomial` with its arguments in another order."""
+    return multinomial(logits, num_samples, seed, name, dtype)
+
+
 def multinomial(
     logits: Any, num_samples: Any, seed: int | None = None, name: str | None = None, output_dtype: Any = None
 ) -> Any:
@@ -352,6 +359,13 @@ stateless_random_normal = _stateless_normal(
 stateless_truncated_normal = _stateless_normal(
     stateless_truncated_normal_op, "stateless_truncated_normal", "stateless_truncated_normal"
 )
+
+
+def stateless_categorical(
+    logits: Any, num_samples: Any, seed: Any, dtype: Any = int64, name: str | None = None
+) -> Any:
+    """`tf.random.stateless_categorical`: `stateless_multinomial` by another name."""
+    return stateless_multinomial(logits, num_samples, seed, dtype, name)
 
 
 def stateless_multinomial(

@@ -25,12 +25,13 @@ from ..dtypes import (
     int32,
     int64,
 )
-from ..errors import InvalidArgumentError, InvalidValueError
+from ..errors import InvalidArgumentError, InvalidValueError, UnimplementedError
 from ..kernels import hashes, regex
 from ..op import GraphOp, op, raw_ops
 from ..shapes import Shape, broadcast, merge, with_rank
 from ..sparse_tensor import SparseTensor
 from . import rules
+from .array_functions import either
 
 _NO_GRAD = "strings have no derivative"
 _UNIT = "unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'"
@@ -503,34 +504,63 @@ def string_join(inputs: Any, separator: str = "", name: str | None = None) -> An
 
 
 def string_split(
-    source: Any, delimiter: Any = " ", skip_empty: bool = True, sep: Any = None, name: str | None = None
+    source: Any,
+    sep: Any = None,
+    skip_empty: bool = True,
+    delimiter: Any = None,
+    result_type: str = "SparseTensor",
+    name: str | None = None,
 ) -> Any:
     """`tf.string_split`: a SparseTensor of the pieces of each string of a vector.
 
     Args:
         source: A vector of strings.
-        delimiter: Each of its bytes separates; an empty one means single bytes.
+        sep: Each of its bytes separates, by default the space; an empty one means single bytes.
         skip_empty: Leave empty pieces out.
-        sep: `delimiter` under its later name.
+        delimiter: `sep` under its older name.
+        result_type: "SparseTensor"; there are no ragged tensors here.
         name: Name of the operation.
     """
-    mark = convert_to_tensor(delimiter if sep is None else sep, "string", name="delimiter")
+    _check_result_type(result_type)
+    given = either(sep, delimiter, "sep", "delimiter")
+    mark = convert_to_tensor(" " if given is None else given, "string", name="delimiter")
     found = string_split_op(
         convert_to_tensor(source, "string", name="source"), mark, skip_empty=skip_empty, name=name
     )
     return SparseTensor(*found)
 
 
-def string_split_by(source: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Any:
+def string_split_by(
+    input: Any = None,
+    sep: Any = None,
+    maxsplit: int = -1,
+    result_type: str = "SparseTensor",
+    source: Any = None,
+    name: str | None = None,
+) -> Any:
     """`tf.strings.split` of a vector, as a SparseTensor: cut at `sep`, by default at white space.
 
     Args:
-        source: A vector of strings.
+        input: A vector of strings.
         sep: What separates.
         maxsplit: The most cuts; -1 for all.
+        result_type: "SparseTensor"; there are no ragged tensors here.
+        source: `input` under its older name.
         name: Name of the operation.
+
+    Raises:
+        UnimplementedError: Another result type.
     """
-    return SparseTensor(*string_split_v2(source, sep or "", maxsplit=maxsplit, name=name))
+    _check_result_type(result_type)
+    value = input if source is None else source
+    return SparseTensor(*string_split_v2(value, sep or "", maxsplit=maxsplit, name=name))
+
+
+def _check_result_type(result_type: str) -> None:
+    if result_type != "SparseTensor":
+        raise UnimplementedError(
+            f"result_type must be 'SparseTensor', not {result_type!r}: sgtool has no ragged tensors"
+        )
 
 
 def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Any:
