@@ -43,7 +43,7 @@ class Coordinator:
         self._stop = threading.Event()
         self._error: BaseException | None = None
         self._joined = False
-        self._registered: set[threading.Thread] = set()
+        self._registered_threads: set[threading.Thread] = set()
 
     @property
     def joined(self) -> bool:
@@ -97,7 +97,7 @@ class Coordinator:
     def register_thread(self, thread: threading.Thread) -> None:
         """Adds a thread for `join` to wait for."""
         with self._lock:
-            self._registered.add(thread)
+            self._registered_threads.add(thread)
 
     def join(
         self,
@@ -117,7 +117,7 @@ class Coordinator:
             RuntimeError: Threads still run.
         """
         with self._lock:
-            waited = list(self._registered | set(threads or ()))
+            waited = list(self._registered_threads | set(threads or ()))
         while any(thread.is_alive() for thread in waited) and not self.wait_for_stop(0.05):
             pass
         # Threads that ended without one leave nothing to wait for.
@@ -128,7 +128,7 @@ class Coordinator:
         alive = sorted(thread.name for thread in waited if thread.is_alive())
         with self._lock:
             self._joined = True
-            self._registered.clear()
+            self._registered_threads.clear()
             error = self._error
         if error is not None:
             raise error

@@ -150,8 +150,11 @@ class Saver:
         return self.as_saver_def()
 
     def as_saver_def(self) -> Any:
-        """The SaverDef; adds the save and restore nodes to the graph where it has none yet."""
-        if self._saver_def is None:
+        """The SaverDef; adds the save and restore nodes to the graph where it has none yet.
+
+        None where there is nothing to save and `allow_empty` is true.
+        """
+        if self._saver_def is None and self.saveables:
             self._saver_def = self._new_def(
                 add_nodes(self._graph, self.saveables, self._name, self._filename, self._write_version)
             )
@@ -172,7 +175,7 @@ class Saver:
     def to_proto(self, export_scope: str | None = None) -> Any:
         """The SaverDef, or None where its nodes lie outside `export_scope`."""
         definition = self.as_saver_def()
-        if not export_scope:
+        if not export_scope or definition is None:
             return definition
         prefix = f"{export_scope}/"
         if not definition.filename_tensor_name.startswith(prefix):

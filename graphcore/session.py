@@ -178,10 +178,10 @@ class BaseSession:
             if not hasattr(feed_dict, "items"):
                 raise InvalidTypeError(f"feed_dict must be a dictionary, not {type(feed_dict).__name__}")
             keys, raw = tuple(key for key, _ in feed_dict.items()), [value for _, value in feed_dict.items()]
-        key: Any = (tuple(fetches) if type(fetches) is list else fetches, type(fetches), keys)
+        key: Any = (_hashable(fetches), keys)
         try:
             call = self._calls.get(key)
-        except TypeError:  # a structure that does not hash: a dict, a list in a list
+        except TypeError:  # a structure that does not hash
             key, call = None, None
         if call is None:
             call = _Call(self._graph, fetches, keys)
@@ -339,6 +339,16 @@ class _Call:
                     plan = compile_plan(session._graph, self.fetches, feeds, session._state, session._options)
                     self.plans[key] = plan
         return plan
+
+
+def _hashable(fetches: Any) -> Any:
+    """A key for a structure of fetches: lists and dicts become tuples that say what they were."""
+    kind = type(fetches)
+    if kind is list or isinstance(fetches, tuple):
+        return (kind, *[_hashable(item) for item in fetches])
+    if isinstance(fetches, dict):
+        return (kind, *[(key, _hashable(item)) for key, item in fetches.items()])
+    return fetches
 
 
 def _feed_parts(key: Any) -> tuple[list[Any], Callable[[Any], Sequence[Any]] | None]:

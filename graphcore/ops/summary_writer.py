@@ -241,3 +241,12 @@ _writing("WriteSummary", f"{_STEP}, tensor: T, tag: string, summary_metadata: st
 _writing("WriteRawProtoSummary", f"{_STEP}, tensor: string", _raw_summary)
 _writing("WriteGraphSummary", f"{_STEP}, tensor: string", _graph_summary)
 _writing("ImportEvent", ", event: string", _import_event)
+
+
+def session_writer(session: Any, logdir: str, suffix: str, queue: int, seconds: float) -> _Writer:
+    """The writer of a directory in a session, which all who ask for it share; errors as `EventWriter`."""
+    found: _Writer = session._state.resource(
+        "summary writer", "", f"logdir:{logdir}", lambda: _Writer(logdir)
+    )
+    found.create(logdir, suffix, queue, seconds)
+    return found
