@@ -56,7 +56,8 @@ def test_exponential(tf: Any, scale: float, dtype: str) -> None:
     tolerance = {"rtol": 1e-3, "atol": 1e-3} if dtype == "float32" else {"rtol": 1e-8, "atol": 1e-8}
     size = np.abs(want).max()
     for each in got:
-        np.testing.assert_allclose(each / size, (want if dtype == "complex128" else want.real) / size, **tolerance)
+        right = want if dtype == "complex128" else want.real
+        np.testing.assert_allclose(each / size, right / size, **tolerance)
 
 
 def test_vectors_norms_and_diagonals(tf: Any) -> None:
