@@ -20,6 +20,7 @@ import numpy as np
 
 from .errors import FailedPreconditionError, InvalidArgumentError
 from .kernels.philox import Philox
+from .resources import SessionState
 from .shapes import Shape, format_shape
 
 Row = tuple[Any, ...]
@@ -38,10 +39,16 @@ class Source:
     def __init__(self) -> None:
         self.ctx: Any = None
         self._shared: dict[object, Any] = {}
+        self._op_states: Any = None
 
     def call(self, function: Any, arguments: Sequence[Any]) -> Row:
-        """What a function of the graph's library returns."""
-        return tuple(self.ctx.call(function, list(arguments)))
+        """What a function of the graph's library returns.
+
+        Its random states begin anew with each start of an iterator.
+        """
+        if self._op_states is None:
+            self._op_states = SessionState(self.ctx.policy)
+        return tuple(self.ctx.call(function, list(arguments), "", self._op_states))
 
     def keep(self, owner: object, make: Callable[[], Any]) -> Any:
         """What a dataset keeps across the iterators of this pipeline (a cache, a seed generator)."""

@@ -170,7 +170,7 @@ class FunctionOp(Op):
 
 
 def _call_function(ctx: Any, *args: Any, node: Any) -> Any:
-    results = ctx.call(node.as_call(), args)
+    results = ctx.call(node.as_call(), args, node.name)
     return results[0] if node.num_outputs == 1 else results
 
 

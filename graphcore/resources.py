@@ -207,30 +207,53 @@ class RunContext:
         state: The session's state.
         scratch: Per-run resources (tensor arrays, stacks), by operation name or handle.
         deadline: `time.monotonic()` value after which to give up, or None.
+        site: Which call of a function this is, by the calls that led to it; "" outside of functions.
+        op_states: What the ops of this run keep, if not in the session.
     """
 
-    __slots__ = ("deadline", "graph", "scratch", "state")
+    __slots__ = ("deadline", "graph", "op_states", "scratch", "site", "state")
 
     def __init__(self, state: SessionState, graph: Any, deadline: float | None = None) -> None:
         self.state = state
         self.graph = graph
         self.scratch: dict[Any, Any] = {}
         self.deadline = deadline
+        self.site = ""
+        self.op_states: SessionState | None = None
 
     @property
     def policy(self) -> FilePolicy:
         """Which files ops may touch."""
         return self.state.policy
 
-    def call(self, function: Any, arguments: Sequence[Any]) -> list[Any]:
-        """What a function of the graph's library (a NameAttrList message) returns."""
-        results: list[Any] = self.state.functions.call(self, function, arguments)
+    def call(
+        self, function: Any, arguments: Sequence[Any], caller: str, op_states: SessionState | None = None
+    ) -> list[Any]:
+        """What a function of the graph's library (a NameAttrList message) returns.
+
+        Args:
+            function: Its name and attributes.
+            arguments: Their values.
+            caller: The name of the calling node: each caller's function has random states of its own.
+            op_states: Where these are kept, if not in the session.
+        """
+        inner = self._inside(f"{caller}:{function.name}", op_states)
+        results: list[Any] = self.state.functions.call(inner, function, arguments)
         return results
 
-    def call_gradient(self, function: Any, arguments: Sequence[Any]) -> list[Any]:
+    def call_gradient(self, function: Any, arguments: Sequence[Any], caller: str) -> list[Any]:
         """The gradients of a function's arguments, from these and the gradients of its results."""
-        results: list[Any] = self.state.functions.call(self, function, arguments, gradient=True)
+        inner = self._inside(f"{caller}:{function.name}:gradient", None)
+        results: list[Any] = self.state.functions.call(inner, function, arguments, gradient=True)
         return results
+
+    def _inside(self, call: str, op_states: SessionState | None) -> RunContext:
+        """This run's context inside a function."""
+        inner = RunContext(self.state, self.graph, self.deadline)
+        inner.scratch = self.scratch
+        inner.site = f"{self.site}{call}/"
+        inner.op_states = op_states or self.op_states
+        return inner
 
     def check_cancelled(self) -> None:
         """Raises CancelledError once the session is closed, DeadlineExceededError once the time is over."""
@@ -243,4 +266,4 @@ class RunContext:
 
     def op_state(self, node: Operation, kind: str, make: Callable[[], Any]) -> Any:
         """State of one stateful operation that lives as long as the session (random generators)."""
-        return self.state.resource(kind, "", node.name, make)
+        return (self.op_states or self.state).resource(kind, self.site, node.name, make)

@@ -20,7 +20,7 @@ def is_fully_defined(shape: Shape) -> bool:
     return shape is not None and None not in shape
 
 
-def format_shape(shape: Shape) -> str:
+def format_shape(shape: Sequence[Dim] | None) -> str:
     """As TensorFlow prints a partial shape in errors: `[?,2]`, `<unknown>`."""
     if shape is None:
         return "<unknown>"
@@ -50,6 +50,40 @@ def merge_dims(a: Dim, b: Dim) -> Dim:
     if b is None or a == b:
         return a
     raise InvalidValueError(f"Dimensions must be equal, but are {a} and {b}")
+
+
+def with_value(dim: Dim, value: int) -> int:
+    """`value`, which `dim` must be where it is known.
+
+    Raises:
+        InvalidValueError: It is another.
+    """
+    if dim is not None and dim != value:
+        raise InvalidValueError(f"Dimension must be {value} but is {dim}")
+    return value
+
+
+def vector_of(shape: Shape, size: int) -> tuple[int]:
+    """The shape of a vector of `size` elements, which `shape` must be as far as it is known.
+
+    Raises:
+        InvalidValueError: It is another.
+    """
+    (dim,) = with_rank(shape, 1)
+    return (with_value(dim, size),)
+
+
+def merge_prefix(shape: Shape, prefix: Shape) -> tuple[Shape, Shape]:
+    """`shape` and its first dimensions, `prefix`, each with what is known of the other.
+
+    Raises:
+        InvalidValueError: They do not fit.
+    """
+    if shape is None or prefix is None:
+        return shape, prefix
+    with_rank_at_least(shape, len(prefix))
+    first = tuple(merge_dims(a, b) for a, b in zip(shape, prefix))
+    return (*first, *shape[len(prefix) :]), first
 
 
 def merge(a: Shape, b: Shape) -> Shape:

@@ -12,7 +12,7 @@ Array = np.ndarray[Any, Any]
 
 def shape_text(shape: Iterable[Any]) -> str:
     """A shape as TensorFlow's errors write it: `[2,3]`."""
-    return f"[{','.join(str(int(size)) for size in shape)}]"
+    return f"[{','.join('?' if size is None else str(int(size)) for size in shape)}]"
 
 
 def place_text(index: Iterable[Any]) -> str:

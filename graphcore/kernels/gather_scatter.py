@@ -135,16 +135,46 @@ def check_scatter(indices: Array, updates: Array, shape: Sequence[int]) -> None:
             f"Indices and updates specified for empty output.  indices shape: {shape_text(indices.shape)}"
         )
     outer, depth = indices.ndim - 1, indices.shape[-1]
-    if updates.shape[:outer] != indices.shape[:-1]:
-        raise InvalidArgumentError(
-            f"Dimensions [0,{outer}) of indices[shape={shape_text(indices.shape)}] must match dimensions "
-            f"[0,{outer}) of updates[shape={shape_text(updates.shape)}]"
+    check_scattered((0, outer), "indices", indices.shape, (0, outer), updates.shape)
+    check_scattered((depth, len(shape)), "input", shape, (outer, updates.ndim), updates.shape)
+
+
+def check_scattered(
+    dims: tuple[int, int],
+    what: str,
+    shape: Sequence[int | None],
+    others: tuple[int, int],
+    updates: Sequence[int | None],
+    error: type[Exception] = InvalidArgumentError,
+) -> None:
+    """Checks that dimensions `dims` of `shape` are dimensions `others` of `updates`, as far as known.
+
+    Args:
+        dims: First one, and the one behind the last.
+        what: What has that shape.
+        shape: Sizes, None where unknown.
+        others: As `dims`, of the updates.
+        updates: The updates' shape.
+        error: The class to raise.
+
+    Raises:
+        InvalidArgumentError: They are not, with TensorFlow's text.
+    """
+    first, second = shape[slice(*dims)], updates[slice(*others)]
+    text = f"Shapes must be equal rank, but are {len(first)} and {len(second)}"
+    if len(first) == len(second) and dims[0] <= dims[1]:
+        apart = [i for i, (a, b) in enumerate(zip(first, second)) if a != b and None not in (a, b)]
+        if not apart:
+            return
+        text = (
+            f"Dimension {apart[0]} in both shapes must be equal, but are {first[apart[0]]} and "
+            f"{second[apart[0]]}. Shapes are {shape_text(first)} and {shape_text(second)}."
         )
-    if depth > len(shape) or updates.shape[outer:] != tuple(shape[depth:]):
-        raise InvalidArgumentError(
-            f"Dimensions [{depth},{len(shape)}) of input[shape={shape_text(shape)}] must match dimensions "
-            f"[{outer},{updates.ndim}) of updates[shape={shape_text(updates.shape)}]"
-        )
+    raise error(
+        f"Dimensions [{dims[0]},{dims[1]}) of {what}[shape={shape_text(shape)}] = {shape_text(first)} must "
+        f"match dimensions [{others[0]},{others[1]}) of updates[shape={shape_text(updates)}] = "
+        f"{shape_text(second)}: {text}"
+    )
 
 
 def flat_positions(indices: Array, shape: Sequence[int], what: str) -> Array:

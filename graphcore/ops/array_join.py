@@ -11,7 +11,7 @@ from ..default import name_scope
 from ..dtypes import ANY, INDEX, as_dtype, int32, int64
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import op, raw_ops
-from ..shapes import Shape, format_shape, merge, with_rank, with_rank_at_least
+from ..shapes import Shape, format_shape, merge, merge_dims, with_rank, with_rank_at_least, with_value
 from . import rules
 
 _REVERSIBLE = tuple(
@@ -374,8 +374,8 @@ def _(node: Any) -> Shape:
         return None if times is None else (None,) * len(times)
     if times is None:
         return (None,) * len(shape)
-    with_rank(shape, len(times))
-    return tuple(None if a is None or b is None else a * b for a, b in zip(shape, times))
+    with_rank(times, len(shape))
+    return tuple(0 if 0 in (a, b) else None if None in (a, b) else a * b for a, b in zip(shape, times))
 
 
 @tile.specialize
@@ -451,16 +451,26 @@ def _padded(input: Any, paddings: Any, value: Any) -> Any:
 
 
 def _pad_shape(node: Any) -> Shape:
-    shape, paddings = node.shape(0), node.value(1)
-    if paddings is None:
-        lengths = node.shape(1)
-        rank = len(shape) if shape is not None else (lengths[0] if lengths else None)
-        return None if rank is None else (None,) * rank
-    pairs = np.asarray(paddings).tolist()
-    if shape is None:
-        return (None,) * len(pairs)
-    with_rank(shape, len(pairs))
+    shape, pairs = _padded_shape(node)
+    if shape is None or pairs is None:
+        return shape
     return tuple(None if dim is None else dim + a + b for dim, (a, b) in zip(shape, pairs))
+
+
+def _padded_shape(node: Any) -> tuple[Shape, Any]:
+    """The input's shape with the rank that the paddings tell, and the paddings where both are known."""
+    count, two = with_rank(node.shape(1), 2)
+    with_value(two, 2)
+    shape, paddings = node.shape(0), node.value(1)
+    if shape is None:
+        return (None if count is None else (None,) * count), None
+    if count is not None:
+        with_rank(shape, count)
+    if paddings is None:
+        return (None,) * len(shape), None
+    if np.less(paddings, 0).any():
+        raise InvalidValueError("Paddings must be non-negative")
+    return shape, np.asarray(paddings).tolist()
 
 
 @op("Pad", "input: T, paddings: Tpaddings -> output: T", T=ANY, Tpaddings=(INDEX, int32))
@@ -522,12 +532,10 @@ for _pad in (pad_op, pad_v2, mirror_pad):
 
 @mirror_pad_grad.shape
 def _(node: Any) -> Shape:
-    shape, paddings = node.shape(0), node.value(1)
-    if shape is None or paddings is None:
-        return None if shape is None else (None,) * len(shape)
-    return tuple(
-        None if dim is None else dim - a - b for dim, (a, b) in zip(shape, np.asarray(paddings).tolist())
-    )
+    shape, pairs = _padded_shape(node)
+    if shape is None or pairs is None:
+        return shape
+    return tuple(None if dim is None else dim - a - b for dim, (a, b) in zip(shape, pairs))
 
 
 def _unpadded(node: Any, dy: Any) -> Any:
@@ -575,6 +583,7 @@ def _reversed_axes(axis: Any, rank: int) -> list[int]:
 
 @reverse_v2.shape
 def _(node: Any) -> Shape:
+    with_rank(node.shape(1), 1)
     shape: Shape = node.shape(0)
     axis = node.value(1)
     if shape is not None and axis is not None:
@@ -594,7 +603,15 @@ def reverse_v1(tensor: Any, dims: Any) -> Any:
     return np.ascontiguousarray(np.flip(tensor, axes)) if axes else tensor
 
 
-reverse_v1.shape(rules.unchanged)
+@reverse_v1.shape
+def _(node: Any) -> Shape:
+    (count,) = with_rank(node.shape(1), 1)
+    shape: Shape = node.shape(0)
+    if shape is None:
+        return None if count is None else (None,) * count
+    return shape if count is None else with_rank(shape, count)
+
+
 reverse_v1.grad(lambda node, dy: [raw_ops.Reverse(dy, node.inputs[1]), None])
 reverse_v2.grad(lambda node, dy: [raw_ops.ReverseV2(dy, node.inputs[1]), None])
 
@@ -645,7 +662,7 @@ def _(node: Any) -> Shape:
     for what, axis in (("batch_dim", batch_dim), ("seq_dim", seq_dim)):
         if axis >= len(shape):
             raise InvalidValueError(f"{what} must be < input rank: {axis} vs. {len(shape)}")
-    (count,) = merge((shape[batch_dim],), lengths) or (None,)
+    count = merge_dims(shape[batch_dim], lengths[0])
     return rules.replace_dim(shape, batch_dim, count)
 
 

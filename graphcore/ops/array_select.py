@@ -14,7 +14,16 @@ from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..indexed_slices import IndexedSlices
 from ..kernels import gather_scatter as kernels
 from ..op import op, raw_ops
-from ..shapes import Shape, format_shape, merge, with_rank, with_rank_at_least
+from ..shapes import (
+    Shape,
+    format_shape,
+    merge,
+    merge_dims,
+    merge_prefix,
+    num_elements,
+    with_rank,
+    with_rank_at_least,
+)
 from . import rules
 
 _INDICES = "its results are indices"
@@ -24,18 +33,22 @@ _INDICES = "its results are indices"
 
 
 def _gather_shape(params: Shape, indices: Shape, axis: int | None, batch_dims: int) -> Shape:
+    if axis is not None:
+        with_rank_at_least(params, axis + 1 if axis >= 0 else -axis)
     with_rank_at_least(params, 1)
+    if indices is not None and not -len(indices) <= batch_dims <= len(indices):
+        raise InvalidValueError(
+            f"Expected batch_dims in the range [-{len(indices)}, {len(indices)}], but got {batch_dims}"
+        )
     if params is None or indices is None:
         return None
     batch = batch_dims + len(indices) if batch_dims < 0 else batch_dims
-    if batch > len(indices):
-        raise InvalidValueError(f"Shape must be at least rank {batch} but is rank {len(indices)}")
+    with_rank_at_least(params, batch)
     if axis is None:
         return (None,) * (len(params) + len(indices) - 1 - batch)
-    if not -len(params) <= axis < len(params):
-        wanted = axis + 1 if axis >= 0 else -axis
-        raise InvalidValueError(f"Shape must be at least rank {wanted} but is rank {len(params)}")
     axis %= len(params)
+    if axis < batch:
+        raise InvalidValueError(f"batch_dims ({batch}) must be less than or equal to axis ({axis})")
     shared = merge(params[:batch], indices[:batch]) or ()
     return (*shared, *params[batch:axis], *indices[batch:], *params[axis + 1 :])
 
@@ -235,8 +248,23 @@ scatter_nd_non_aliasing_add = op(
     text="The input with updates added to elements or slices.",
 )(_into_copy(np.add))
 
+
+def _into_copy_shape(node: Any) -> Shape:
+    shape, indices, updates = node.shapes
+    if shape is not None and num_elements(shape) == 0 and num_elements(indices) and num_elements(updates):
+        raise InvalidValueError("Indices and updates specified for empty output")
+    if indices is None or not indices or updates is None:
+        return shape  # type: ignore[no-any-return]
+    outer = len(indices) - 1
+    kernels.check_scattered((0, outer), "indices", indices, (0, outer), updates, InvalidValueError)
+    if shape is not None and indices[-1] is not None:
+        inner, rest = (indices[-1], len(shape)), (outer, len(updates))
+        kernels.check_scattered(inner, "input", shape, rest, updates, InvalidValueError)
+    return shape  # type: ignore[no-any-return]
+
+
 for _scatter in (tensor_scatter_update, tensor_scatter_add, tensor_scatter_sub, scatter_nd_non_aliasing_add):
-    _scatter.shape(rules.unchanged)
+    _scatter.shape(_into_copy_shape)
 
 
 @tensor_scatter_update.grad
@@ -331,10 +359,9 @@ def dynamic_partition(data: Any, partitions: Any, *, num_partitions: int) -> lis
 @dynamic_partition.shape
 def _(node: Any) -> list[Shape]:
     data, partitions, count = node.shape(0), node.shape(1), node.num_outputs
+    data, partitions = merge_prefix(data, partitions)
     if partitions is None or data is None:
         return [None] * count
-    with_rank_at_least(data, len(partitions))
-    merge(data[: len(partitions)], partitions)
     return [(None, *data[len(partitions) :])] * count
 
 
@@ -650,7 +677,7 @@ def in_top_k_v2(predictions: Any, targets: Any, k: Any) -> Any:
 
 def _in_top_k_shape(node: Any) -> Shape:
     predictions, targets = with_rank(node.shape(0), 2), with_rank(node.shape(1), 1)
-    return merge(predictions[:1], targets)
+    return (merge_dims(predictions[0], targets[0]),)
 
 
 for _in_top in (in_top_k_v1, in_top_k_v2):

@@ -11,7 +11,7 @@ from ..convert import constant, convert_to_tensor
 from ..dtypes import ANY, INDEX, NUMERIC, as_dtype, int32
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import op, raw_ops
-from ..shapes import Shape, format_shape, is_fully_defined, num_elements, with_rank
+from ..shapes import Shape, format_shape, is_fully_defined, merge_dims, num_elements, with_rank, with_value
 from . import rules
 
 
@@ -284,16 +284,25 @@ def transpose_op(x: Any, perm: Any) -> Any:
 @transpose_op.shape
 def _transposed(node: Any) -> Shape:
     source, perm = node.shape(0), node.value(1)
+    lengths = node.shape(1)
+    if source is not None and lengths is not None and len(lengths) == 1:
+        with_value(lengths[0], len(source))
     if perm is None:
         if source is not None:
             return (None,) * len(source)
-        lengths = node.shape(1)
         return None if lengths is None or lengths[0] is None else (None,) * lengths[0]
     order = np.reshape(perm, -1).tolist()
     if source is None:
         return (None,) * len(order)
     with_rank(source, len(order))
+    _check_order(order, len(order))
     return tuple(source[axis] for axis in order)
+
+
+def _check_order(order: list[int], rank: int) -> None:
+    for axis in order:
+        if not -rank <= axis < rank:
+            raise InvalidValueError(f"perm dim {axis} is out of range of input rank {rank}")
 
 
 transpose_op.grad(lambda node, dy: [raw_ops.Transpose(dy, raw_ops.InvertPermutation(node.inputs[1])), None])
@@ -379,10 +388,22 @@ def broadcast_to(input: Any, shape: Any) -> Any:
     try:
         return np.broadcast_to(input, dims)
     except ValueError:
-        raise InvalidArgumentError(f"Incompatible shapes: {list(input.shape)} vs. {dims}") from None
+        raise InvalidArgumentError(
+            f"Incompatible shapes: {format_shape(input.shape)} vs. {format_shape(dims)}"
+        ) from None
 
 
-broadcast_to.shape(lambda node: node.value_as_shape(1))
+@broadcast_to.shape
+def _(node: Any) -> Shape:
+    shape, wanted = node.shape(0), node.value_as_shape(1)
+    with_rank(node.shape(1), 1)
+    if shape is None or wanted is None:
+        return wanted  # type: ignore[no-any-return]
+    if len(shape) > len(wanted):
+        raise InvalidValueError(f"Shape must be at most rank {len(wanted)} but is rank {len(shape)}")
+    lead = len(wanted) - len(shape)
+    dims = [b if a in (None, 1) else merge_dims(a, b) for a, b in zip(shape, wanted[lead:])]
+    return (*wanted[:lead], *dims)
 
 
 @broadcast_to.grad
@@ -398,7 +419,9 @@ def broadcast_args(s0: Any, s1: Any) -> Any:
     try:
         return np.array(np.broadcast_shapes(s0.tolist(), s1.tolist()), s0.dtype)
     except ValueError:
-        raise InvalidArgumentError(f"Incompatible shapes: {s0.tolist()} vs. {s1.tolist()}") from None
+        raise InvalidArgumentError(
+            f"Incompatible shapes: {format_shape(s0.tolist())} vs. {format_shape(s1.tolist())}"
+        ) from None
 
 
 @broadcast_args.shape

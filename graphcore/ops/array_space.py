@@ -10,7 +10,7 @@ import numpy as np
 from ..dtypes import ANY, INDEX, int32
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import GraphOp, op, raw_ops
-from ..shapes import Dim, Shape, with_rank, with_rank_at_least
+from ..shapes import Dim, Shape, merge, with_rank, with_rank_at_least
 
 
 def _pairs(pairs: Any, count: int, name: str) -> list[list[int]]:
@@ -19,7 +19,7 @@ def _pairs(pairs: Any, count: int, name: str) -> list[list[int]]:
             f"{name} should have shape [{count}, 2] instead of {list(np.shape(pairs))}"
         )
     if np.any(np.less(pairs, 0)):
-        raise InvalidArgumentError(f"{name} must be non-negative: {np.asarray(pairs).tolist()}")
+        raise InvalidArgumentError(f"{name.capitalize()} must be non-negative: {np.asarray(pairs).tolist()}")
     result: list[list[int]] = np.asarray(pairs).tolist()
     return result
 
@@ -100,13 +100,20 @@ def batch_to_space_nd(input: Any, block_shape: Any, crops: Any) -> Any:
 def _space_shape(node: Any, to_batch: bool) -> Shape:
     source = with_rank_at_least(node.shape(0), 2)
     blocks, pairs = node.value(1), node.value(2)
-    lengths = node.shape(1)
+    (count,) = with_rank(node.shape(1), 1)
+    if count is None:  # TensorFlow refuses to build it
+        return None if source is None else (None,) * len(source)
+    source = with_rank_at_least(source, count + 1)
+    _check_pairs(node.shape(2), count)
     if source is None:
         return None
     if blocks is None:
-        known = lengths[0] if lengths else None
-        return (None,) * len(source) if known is None else (*[None] * (known + 1), *source[known + 1 :])
+        return (*[None] * (count + 1), *source[count + 1 :])
     return _block_shape(source, blocks, pairs, to_batch)
+
+
+def _check_pairs(shape: Shape, count: int) -> None:
+    merge(with_rank(shape, 2), (count, 2))
 
 
 def _block_shape(source: tuple[Dim, ...], blocks: Any, pairs: Any, to_batch: bool) -> Shape:
@@ -166,10 +173,9 @@ def _square_op(name: str, other: str, argument: str, dtype: str, nd: GraphOp) ->
 
     @declared.shape
     def _(node: Any) -> Shape:
-        source = node.shape(0)
-        if source is None:
-            return (None,) * 4
-        return _block_shape(with_rank(source, 4), [node.attr("block_size")] * 2, node.value(1), to_batch)
+        source = with_rank(node.shape(0), 4)
+        _check_pairs(node.shape(1), 2)
+        return _block_shape(source, [node.attr("block_size")] * 2, node.value(1), to_batch)
 
     declared.grad(
         lambda node, dy: [
@@ -235,6 +241,7 @@ def _depth_op(name: str, other: str) -> GraphOp:
     def _(node: Any) -> Shape:
         data_format, block = node.attr("data_format"), node.attr("block_size")
         if data_format == "NCHW_VECT_C":
+            with_rank(node.shape(0), 5)
             return None
         source = with_rank(node.shape(0), 4)
         depth = 1 if data_format == "NCHW" else 3

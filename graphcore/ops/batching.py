@@ -189,11 +189,12 @@ def batch_function(
     f: Any,
     max_batch_size: int,
     allowed_batch_sizes: list[int],
+    node: Any,
 ) -> list[Any]:
     """What a function gives for the tensors of a run, as a batch."""
     size = _size_of(in_tensors, max_batch_size)
     inputs = _padded(in_tensors, size, allowed_batch_sizes)
-    outputs = ctx.call(f, [*inputs, *captured_tensors])
+    outputs = ctx.call(f, [*inputs, *captured_tensors], node.name)
     for value in outputs:
         if not np.ndim(value):
             raise InvalidArgumentError("Batched output tensor has 0 dimensions")

@@ -275,11 +275,13 @@ def scan_dataset(input_dataset: Any, initial_state: Any, other_arguments: Any, *
     stateful=True,
     no_grad=NO_GRAD,
 )
-def reduce_dataset(ctx: Any, input_dataset: Any, initial_state: Any, other_arguments: Any, *, f: Any) -> Any:
+def reduce_dataset(
+    ctx: Any, input_dataset: Any, initial_state: Any, other_arguments: Any, *, f: Any, node: Any
+) -> Any:
     """A state after a function has taken each element into it."""
     state = list(initial_state)
     for row in all_rows(as_dataset(input_dataset), ctx):
-        state = ctx.call(f, [*state, *row, *other_arguments])
+        state = ctx.call(f, [*state, *row, *other_arguments], node.name)
         if len(state) != len(initial_state):
             raise InvalidArgumentError(
                 "The number of components of the initial state and the reduce function output does not match."
@@ -489,7 +491,7 @@ def map_defun(ctx: Any, arguments: Any, captured_inputs: Any, *, f: Any, node: A
             )
         if len(value) != len(arguments[0]):
             raise InvalidArgumentError("All inputs must have the same dimension 0.")
-    rows = [ctx.call(f, [*map(row_of, row), *captured_inputs]) for row in zip(*arguments)]
+    rows = [ctx.call(f, [*map(row_of, row), *captured_inputs], node.name) for row in zip(*arguments)]
     if not rows:
         shapes = [shape.as_tuple() for shape in node.attr("output_shapes")]
         if any(shape is None or None in shape for shape in shapes):

@@ -43,27 +43,27 @@ _WHILE = (
 )
 
 
-def _partitioned_call(ctx: Any, args: Any, *, f: Any) -> Any:
+def _partitioned_call(ctx: Any, args: Any, *, f: Any, node: Any) -> Any:
     """The results of a function of the graph."""
-    return ctx.call(f, args)
+    return ctx.call(f, args, node.name)
 
 
-def _if(ctx: Any, cond: Any, input: Any, *, then_branch: Any, else_branch: Any) -> Any:
+def _if(ctx: Any, cond: Any, input: Any, *, then_branch: Any, else_branch: Any, node: Any) -> Any:
     """One of two functions of the graph, by a condition."""
-    return ctx.call(then_branch if _is_true(cond) else else_branch, input)
+    return ctx.call(then_branch if _is_true(cond) else else_branch, input, node.name)
 
 
-def _case(ctx: Any, branch_index: Any, input: Any, *, branches: Any) -> Any:
+def _case(ctx: Any, branch_index: Any, input: Any, *, branches: Any, node: Any) -> Any:
     """The function of that number; the last one for every other number."""
     index = int(branch_index)
-    return ctx.call(branches[index if 0 <= index < len(branches) else -1], input)
+    return ctx.call(branches[index if 0 <= index < len(branches) else -1], input, node.name)
 
 
-def _while(ctx: Any, input: Any, *, cond: Any, body: Any) -> Any:
+def _while(ctx: Any, input: Any, *, cond: Any, body: Any, node: Any) -> Any:
     """A function of the graph again and again, while another says so."""
     values = list(input)
-    while _is_true(ctx.call(cond, values)[0]):
-        values = ctx.call(body, values)
+    while _is_true(ctx.call(cond, values, node.name)[0]):
+        values = ctx.call(body, values, node.name)
         ctx.check_cancelled()
     return values
 
@@ -134,13 +134,13 @@ for _each in (*_calls, *_ifs, *_cases, *_whiles):
     ctx=True,
     undefined_grad="TensorFlow registers none",
 )
-def for_op(ctx: Any, start: Any, limit: Any, delta: Any, input: Any, *, body: Any) -> Any:
+def for_op(ctx: Any, start: Any, limit: Any, delta: Any, input: Any, *, body: Any, node: Any) -> Any:
     """body(i, *values) for each i of the range."""
     if delta == 0:
         raise InvalidArgumentError("delta cannot be zero")
     values = list(input)
     for index in range(int(start), int(limit), int(delta)):
-        values = ctx.call(body, [np.array(index, np.int32), *values])
+        values = ctx.call(body, [np.array(index, np.int32), *values], node.name)
         ctx.check_cancelled()
     return values
 
@@ -154,9 +154,9 @@ def for_op(ctx: Any, start: Any, limit: Any, delta: Any, input: Any, *, body: An
     stateful=True,
     undefined_grad="TensorFlow registers none",
 )
-def remote_call(ctx: Any, target: Any, args: Any, *, f: Any) -> Any:
+def remote_call(ctx: Any, target: Any, args: Any, *, f: Any, node: Any) -> Any:
     """A call on a device; there is one here."""
-    return ctx.call(f, args)
+    return ctx.call(f, args, node.name)
 
 
 for_op.shape(lambda node: [None] * node.num_outputs)
@@ -172,9 +172,9 @@ remote_call.shape(lambda node: [None] * node.num_outputs)
     ctx=True,
     undefined_grad="TensorFlow registers none",
 )
-def symbolic_gradient(ctx: Any, input: Any, *, f: Any) -> Any:
+def symbolic_gradient(ctx: Any, input: Any, *, f: Any, node: Any) -> Any:
     """The gradients of a function's arguments, from these and the gradients of its results."""
-    return ctx.call_gradient(f, input)
+    return ctx.call_gradient(f, input, node.name)
 
 
 @symbolic_gradient.shape

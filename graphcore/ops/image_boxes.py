@@ -13,7 +13,7 @@ from ..kernels import image_boxes as kernels, non_max_suppression as suppression
 from ..kernels.arrays import Array, shape_text
 from ..kernels.philox import Philox
 from ..op import op
-from ..shapes import Dim, Shape, merge, merge_dims, with_rank, with_rank_at_least
+from ..shapes import Dim, Shape, merge, merge_dims, vector_of, with_rank, with_rank_at_least, with_value
 from .image_resize import sized_image
 from .random import draw
 
@@ -257,7 +257,7 @@ def _(node: Any) -> list[Shape]:
         with_rank(node.shape(index), 0)
     batch = merge_dims(boxes[0], scores[0])
     merge_dims(boxes[1], scores[1])
-    merge_dims(boxes[3], 4)
+    with_value(boxes[3], 4)
     classes = scores[2]
     if boxes[2] is not None and classes is not None and boxes[2] not in (1, classes):
         raise InvalidValueError(
@@ -305,7 +305,7 @@ def _(node: Any) -> Shape:
     x, boxes = with_rank(node.shape(0), 4), with_rank(node.shape(1), 3)
     if x[3] not in (None, 1, 3, 4):
         raise InvalidValueError("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)")
-    merge_dims(boxes[2], 4)
+    with_value(boxes[2], 4)
     return x
 
 
@@ -346,7 +346,7 @@ def extract_glimpse_op(
 def _(node: Any) -> Shape:
     x, offsets = with_rank(node.shape(0), 4), with_rank(node.shape(2), 2)
     batch = merge_dims(x[0], offsets[0])
-    merge_dims(offsets[1], 2)
+    with_value(offsets[1], 2)
     if node.attr("uniform_noise") and node.attr("noise") not in ("", "uniform"):
         raise InvalidValueError("The uniform_noise and noise should not be specified at the same time")
     return sized_image(node, batch, 1, x[3])
@@ -478,7 +478,7 @@ def random_crop_op(ctx: Any, image: Any, size: Any, *, node: Any) -> Any:
 @random_crop_op.shape
 def _(node: Any) -> Shape:
     x = with_rank(node.shape(0), 3)
-    merge(node.shape(1), (2,))
+    vector_of(node.shape(1), 2)
     size = node.value(1)
     height, width = (None, None) if size is None else size.tolist()
     return (height, width, x[2])

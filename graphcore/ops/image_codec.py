@@ -11,7 +11,7 @@ from ..errors import InternalError, InvalidArgumentError, InvalidValueError
 from ..kernels import image_files, png
 from ..kernels.arrays import Array, shape_text
 from ..op import op
-from ..shapes import Shape, merge, with_rank
+from ..shapes import Shape, vector_of, with_rank
 from . import rules
 
 _NONE = "TensorFlow has none"
@@ -169,7 +169,7 @@ def _(node: Any) -> Shape:
         raise InvalidValueError(f"channels must be non-negative, got {channels}")
     height = width = None
     if node.num_inputs == 2:
-        merge(node.shape(1), (4,))
+        vector_of(node.shape(1), 4)
         window = node.value(1)
         height, width = (None, None) if window is None else window.tolist()[2:]
     return (height, width, channels or None)

@@ -9,7 +9,7 @@ import numpy as np
 from ..dtypes import FLOATING, float16, float32, float64, int8, int16, int32, int64, uint8
 from ..kernels import color as kernels
 from ..op import op, raw_ops
-from ..shapes import Shape, merge_dims, with_rank, with_rank_at_least
+from ..shapes import Shape, with_rank, with_rank_at_least, with_value
 from . import rules
 
 _NONE = "TensorFlow has none"
@@ -70,7 +70,7 @@ hsv_to_rgb_op = op(
 @hsv_to_rgb_op.shape
 def _(node: Any) -> Shape:
     x = with_rank_at_least(node.shape(0), 1)
-    return x if x is None else rules.replace_dim(x, len(x) - 1, merge_dims(x[-1], 3))
+    return x if x is None else rules.replace_dim(x, len(x) - 1, with_value(x[-1], 3))
 
 
 @rgb_to_hsv_op.grad

@@ -19,7 +19,7 @@ from ..dtypes import (
 )
 from ..kernels import crop_resize, resize, scale_translate
 from ..op import op, raw_ops
-from ..shapes import Dim, Shape, merge, merge_dims, with_rank
+from ..shapes import Dim, Shape, merge_dims, vector_of, with_rank, with_value
 from . import rules
 
 _ALIGN = "align_corners: bool = false"
@@ -37,7 +37,7 @@ def _attrs(node: Any, keys: tuple[str, ...] = _KEYS) -> dict[str, Any]:
 
 def sized_image(node: Any, batch: Dim, size_index: int, channels: Dim) -> Shape:
     """An image of the size in input `size_index`, as far as that is known."""
-    merge(node.shape(size_index), (2,))
+    vector_of(node.shape(size_index), 2)
     height, width = node.value_as_shape(size_index) or (None, None)
     return (batch, height, width, channels)
 
@@ -169,7 +169,7 @@ crop_and_resize_op = op(
 def _(node: Any) -> Shape:
     x, boxes, places = (with_rank(node.shape(i), rank) for i, rank in ((0, 4), (1, 2), (2, 1)))
     count = merge_dims(boxes[0], places[0])
-    merge_dims(boxes[1], 4)
+    with_value(boxes[1], 4)
     return sized_image(node, count, 3, x[3])
 
 

@@ -65,7 +65,7 @@ def one_shot_iterator(ctx: Any, *, dataset_factory: Any, node: Any) -> Any:
     """An iterator over the dataset that a function makes at its first use."""
     found: DatasetIterator = named_resource(ctx, _KIND, node, DatasetIterator)
     if not found.is_started:
-        made = ctx.call(dataset_factory, [])
+        made = ctx.call(dataset_factory, [], node.name)
         if len(made) != 1:
             raise InvalidArgumentError(
                 "The `dataset_factory` function must return a single scalar of dtype DT_VARIANT."

@@ -111,7 +111,8 @@ def _batch_shape(node: Any) -> Shape:
     rows, inner = x[-2:][::-1] if node.attr("adj_x") else x[-2:]
     other, columns = y[-2:][::-1] if node.attr("adj_y") else y[-2:]
     merge_dims(inner, other)
-    batch = broadcast(x[:-2], y[:-2])
+    # only the second version broadcasts
+    batch = merge(x[:-2], y[:-2]) if node.node.type == "BatchMatMul" else broadcast(x[:-2], y[:-2])
     return None if batch is None else (*batch, rows, columns)
 
 

@@ -17,7 +17,7 @@ from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..kernels import matrices as kernels
 from ..kernels.arrays import widened
 from ..op import GraphOp, op, raw_ops
-from ..shapes import Shape, format_shape, merge, merge_dims, with_rank, with_rank_at_least
+from ..shapes import Dim, Shape, format_shape, merge, merge_dims, with_rank, with_rank_at_least
 from .array_create import eye
 from .array_shape import matrix_transpose as transposed
 from .linalg import matmul
@@ -32,7 +32,7 @@ def square(shape: Shape) -> Shape:
     shape = with_rank_at_least(shape, 2)
     if shape is None:
         return None
-    size = merge_dims(shape[-2], shape[-1])
+    size = merge_dims(shape[-1], shape[-2])
     return (*shape[:-2], size, size)
 
 
@@ -61,10 +61,17 @@ def _system_shape(node: Any, is_square: bool = True) -> Shape:
     matrix = square(node.shape(0)) if is_square else with_rank_at_least(node.shape(0), 2)
     rhs = with_rank_at_least(node.shape(1), 2)
     if matrix is None or rhs is None:
-        return None
+        known = matrix or rhs
+        return None if known is None else (*known[:-2], *_last_of(matrix, rhs, is_square))
     batch = merge(matrix[:-2], rhs[:-2])
     rows = merge_dims(matrix[-2], rhs[-2])
     return (*(batch or ()), rows if is_square else matrix[-1], rhs[-1])
+
+
+def _last_of(matrix: Shape, rhs: Shape, is_square: bool) -> tuple[Dim, Dim]:
+    if matrix is not None:
+        return matrix[-1], None
+    return rhs[-2] if rhs and is_square else None, rhs[-1] if rhs else None
 
 
 def pair(

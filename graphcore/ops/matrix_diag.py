@@ -323,9 +323,11 @@ def matrix_set_diag_v2(input: Any, diagonal: Any, k: Any) -> Any:
 
 @matrix_set_diag_v2.shape
 def _(node: Any) -> Shape:
-    with_rank_at_least(node.shape(1), 1)
-    _static_bounds(node, 2)
-    return with_rank_at_least(node.shape(0), 2)
+    shape, diagonal = with_rank_at_least(node.shape(0), 2), with_rank_at_least(node.shape(1), 1)
+    bounds = _static_bounds(node, 2)
+    if shape is None and diagonal is not None and bounds is not None:
+        return (None,) * (len(diagonal) + (1 if bounds[0] == bounds[1] else 0))
+    return shape
 
 
 @matrix_set_diag_v2.grad
@@ -375,7 +377,7 @@ def _(node: Any) -> Shape:
     if len(shape) % 2 or not shape:
         raise InvalidValueError(f"Input must have even and non-zero rank, input rank is {len(shape)}")
     half = len(shape) // 2
-    return merge(shape[:half], shape[half:])
+    return tuple(merge_dims(a, b) for a, b in zip(shape[:half], shape[half:]))
 
 
 diag.grad(lambda node, dy: raw_ops.DiagPart(dy))

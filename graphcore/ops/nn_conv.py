@@ -15,7 +15,7 @@ from ..kernels import convolution as convolution_kernels, depthwise as depthwise
 from ..kernels.windows import spatial_axes
 from ..op import GraphOp, op, raw_ops
 from ..operation import Tensor
-from ..shapes import Dim, Shape, merge_dims, with_rank
+from ..shapes import Dim, Shape, merge_dims, with_rank, with_value
 from .array_shape import tf_shape
 from .nn import channel_axis, plain_format
 from .nn_dilated import with_space_to_batch
@@ -644,8 +644,8 @@ def separable_conv2d(
     with name_scope(name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]) as scope:
         pointwise = convert_to_tensor(pointwise_filter, name="pointwise_filter")
         shape = with_rank(pointwise.static_shape, 4)
-        merge_dims(shape[0], 1)
-        merge_dims(shape[1], 1)
+        with_value(shape[0], 1)
+        with_value(shape[1], 1)
         plain = data_format or "NHWC"
         middle = _depthwise(input, depthwise_filter, strides, padding, rate, plain, "depthwise")
         return conv2d_op(

@@ -12,7 +12,7 @@ from ..kernels import convolution
 from ..kernels.arrays import shape_text
 from ..kernels.resize import neighbours
 from ..op import op
-from ..shapes import Dim, Shape, merge, merge_dims, with_rank
+from ..shapes import Dim, Shape, merge_dims, vector_of, with_rank, with_value
 from . import rules
 from .nn_conv import windowed_size
 
@@ -111,13 +111,13 @@ def _(node: Any) -> Shape:
     x: tuple[Dim, ...] = with_rank(node.shape(0), 4)
     last = node.num_inputs - 1
     if last == 3:
-        merge(node.shape(1), (2,))
+        vector_of(node.shape(1), 2)
         size = node.value(1)
         height, width = (None, None) if size is None else size.tolist()
         x = (x[0], height, width, x[3])
     rows, columns = with_rank(node.shape(last - 1), 2)
-    merge_dims(rows, 4)
-    merge_dims(columns, 2)
+    with_value(rows, 4)
+    with_value(columns, 2)
     paddings = node.value(last - 1)
     if paddings is None:
         x = (None,) * 4

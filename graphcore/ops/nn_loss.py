@@ -26,8 +26,9 @@ def softmax_cross_entropy_op(features: Any, labels: Any) -> tuple[Any, Any]:
 
 @softmax_cross_entropy_op.shape
 def _(node: Any) -> list[Shape]:
-    shape = broadcast(node.shape(0), node.shape(1))
-    rows, classes = with_rank(shape, 2)
+    # one that is not known is taken for a matrix, to which the other may still be broadcast
+    first, second = ((None, None) if shape is None else shape for shape in node.shapes)
+    rows, classes = with_rank(broadcast(first, second), 2)
     return [(rows,), (rows, classes)]
 
 

@@ -31,7 +31,6 @@ from ..kernels.segment import unsorted_segment_sum
 from ..kernels.windows import spatial_axes
 from ..op import GraphOp, op, raw_ops
 from ..shapes import Dim, Shape, merge, with_rank
-from . import rules
 from .nn import channel_axis, plain_format
 from .nn_conv import check_length, per_axis, spatial_sequence, windowed_size
 from .nn_dilated import with_space_to_batch
@@ -172,7 +171,9 @@ def _like_input(node: Any, index: int) -> Shape:
         merge(y, grad)
         return x
     merge(x, grad)
-    return y
+    dynamic = node.num_inputs == 5
+    ksize, strides = (node.value(3), node.value(4)) if dynamic else (node.attr("ksize"), node.attr("strides"))
+    return merge(y, _pooled(node, ksize, strides, node.attr("data_format")))
 
 
 _max_pool_grad("MaxPoolGrad", pooling_argmax.max_pool_grad, (REAL, float32), "MaxPoolGradGrad")
@@ -255,7 +256,7 @@ def max_pool_grad_with_argmax(input: Any, grad: Any, argmax: Any, *, include_bat
     return unsorted_segment_sum(grad.reshape(-1), places.reshape(-1), input.size).reshape(input.shape)
 
 
-max_pool_grad_with_argmax.shape(rules.unchanged)
+max_pool_grad_with_argmax.shape(lambda node: with_rank(node.shape(0), 4))
 
 
 # TensorFlow's Python functions

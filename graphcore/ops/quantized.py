@@ -12,7 +12,7 @@ from ..errors import InvalidArgumentError, UnimplementedError
 from ..kernels import convolution, pooling, quantization as kernels
 from ..kernels.arrays import shape_text
 from ..op import GraphOp, op
-from ..shapes import Dim, Shape, broadcast, merge, merge_dims, with_rank
+from ..shapes import Dim, Shape, broadcast, merge, merge_dims, vector_of, with_rank
 from .array_join import concat_shape
 from .array_shape import reshape
 from .nn import bias_shape
@@ -673,7 +673,7 @@ def quantized_resize_bilinear(
 
 def _resize_shape(node: Any) -> Shape:
     x, size = with_rank(node.shape(0), 4), node.value(1)
-    merge(node.shape(1), (2,))
+    vector_of(node.shape(1), 2)
     height, width = (None, None) if size is None else size.tolist()
     return (x[0], height, width, x[3])
 

@@ -16,7 +16,7 @@ from ..dtypes import ANY, INDEX, bfloat16, float32, float64, int32, int64
 from ..errors import InvalidArgumentError
 from ..indexed_slices import IndexedSlices
 from ..op import op, raw_ops
-from ..shapes import Shape, format_shape, with_rank, with_rank_at_least
+from ..shapes import Shape, format_shape, merge_dims, with_rank, with_rank_at_least, with_rank_at_most
 
 _SPLITS = (INDEX, int64)
 
@@ -62,8 +62,10 @@ def ragged_range(starts: Any, limits: Any, deltas: Any, *, Tsplits: Any) -> tupl
 
 @ragged_range.shape
 def _(node: Any) -> list[Shape]:
-    known = [shape for shape in node.shapes if shape is not None]
-    rows = next((shape[0] for shape in known if len(shape) == 1), 1 if len(known) == 3 else None)
+    known = [with_rank_at_most(shape, 1) for shape in node.shapes]
+    rows: Any = 1 if known == [()] * 3 else None
+    for shape in known:
+        rows = merge_dims(rows, shape[0]) if shape else rows
     return [(None if rows is None else rows + 1,), (None,)]
 
 

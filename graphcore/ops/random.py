@@ -20,7 +20,7 @@ from ..kernels import philox as kernels
 from ..kernels.philox import Philox
 from ..op import GraphOp, op, raw_ops
 from ..random_seed import get_seed
-from ..shapes import Shape, with_rank
+from ..shapes import Shape, vector_of, with_rank
 from . import rules
 from .control_flow import tf_assert, with_dependencies
 from .reduction import reduce_all
@@ -180,6 +180,8 @@ def stateless_multinomial_op(logits: Any, num_samples: Any, seed: Any, *, output
 def _(node: Any) -> Shape:
     rows, _ = with_rank(node.shape(0), 2)
     with_rank(node.shape(1), 0)
+    if node.num_inputs == 3:
+        vector_of(node.shape(2), 2)
     count = node.value(1)
     return rows, None if count is None else int(count)
 

@@ -12,7 +12,7 @@ from ..errors import InvalidArgumentError, UnimplementedError
 from ..kernels import philox as kernels
 from ..kernels.philox import Philox
 from ..op import GraphOp, op
-from ..shapes import Shape, format_shape, merge_dims, with_rank
+from ..shapes import Shape, format_shape, merge_dims, with_rank, with_value
 from .random_state import from_state
 
 _NO_GRAD = "random numbers do not depend on the inputs"
@@ -42,7 +42,7 @@ def _shape(node: Any) -> Shape:
     for index, rank in ((0, 1), (1, 1), (2, 1), (3, 0)):
         with_rank(node.shape(index), rank)
     if node.shape(1) is not None:
-        merge_dims(node.shape(1)[0], 1)
+        with_value(node.shape(1)[0], 1)
     result: Shape = node.value_as_shape(0)
     return result
 

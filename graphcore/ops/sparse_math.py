@@ -19,7 +19,7 @@ from ..default import name_scope
 from ..dtypes import ANY, INDEX, NUMBER, REAL, float32, float64, int32, int64
 from ..errors import InternalError, InvalidArgumentError, InvalidTypeError
 from ..op import GraphOp, op, raw_ops
-from ..shapes import Shape, format_shape, with_rank
+from ..shapes import Shape, format_shape, merge_dims, with_rank
 from ..sparse_tensor import SparseTensor
 from .math_binary import floordiv, truediv_types
 from .reduction import reduced_shape
@@ -273,7 +273,7 @@ def _cwise(name: str, compute: Callable[..., Any]) -> Any:
         T=NUMBER,
         undefined_grad="TensorFlow says that it is not implemented" if name.endswith("Add") else None,
     )(kernel)
-    made.shape(lambda node: with_rank(node.shape(1), 1))
+    made.shape(lambda node: (merge_dims(with_rank(node.shape(0), 2)[0], with_rank(node.shape(1), 1)[0]),))
     return made
 
 
@@ -602,9 +602,14 @@ sparse_concat = op(
 @sparse_concat.shape
 def _(node: Any) -> list[Shape]:
     count = node.num_inputs // 3
-    rows: list[Any] = [shape[0] if shape else None for shape in node.shapes[:count]]
-    total = None if None in rows else sum(rows)
-    rank = next((shape[1] for shape in node.shapes[:count] if shape and shape[1] is not None), None)
+    total, rank = 0, None
+    for indices, values, size in zip(
+        *(node.shapes[start : start + count] for start in (0, count, 2 * count))
+    ):
+        rows, columns = with_rank(indices, 2)
+        rows = merge_dims(rows, with_rank(values, 1)[0])
+        total = None if total is None or rows is None else total + rows
+        rank = merge_dims(rank, merge_dims(columns, with_rank(size, 1)[0]))
     return [(total, rank), (total,), (rank,)]
 
 

@@ -16,7 +16,7 @@ from ...formats import protos, tensor_proto
 from ..dtypes import ANY, DType, as_dtype, int64, string, variant
 from ..errors import InvalidArgumentError, OpError
 from ..op import GraphOp, op
-from ..shapes import Shape, format_shape, merge, with_rank, with_rank_at_least
+from ..shapes import Shape, format_shape, vector_of, with_rank, with_rank_at_least
 from . import rules
 from .sparse_math import check_sparse
 
@@ -237,7 +237,7 @@ def deserialize_sparse(serialized_sparse: Any, *, dtype: Any) -> Sparse:
 def _(node: Any) -> list[Shape]:
     serialized = with_rank_at_least(node.shape(0), 1)
     if serialized is not None:
-        merge(serialized[-1:], (3,))
+        vector_of(serialized[-1:], 3)
     return [(None, None), (None,), (None,)]
 
 
@@ -256,7 +256,7 @@ def deserialize_many_sparse(serialized_sparse: Any, *, dtype: Any) -> Sparse:
 def _(node: Any) -> list[Shape]:
     serialized = with_rank(node.shape(0), 2)
     if serialized is not None:
-        merge(serialized[-1:], (3,))
+        vector_of(serialized[-1:], 3)
     return [(None, None), (None,), (None,)]
 
 

@@ -28,7 +28,7 @@ from ..dtypes import (
 from ..errors import InvalidArgumentError, InvalidValueError, UnimplementedError
 from ..kernels import hashes, regex
 from ..op import GraphOp, op, raw_ops
-from ..shapes import Shape, broadcast, merge, with_rank
+from ..shapes import Shape, broadcast, format_shape, merge, with_rank
 from ..sparse_tensor import SparseTensor
 from . import rules
 from .array_functions import either
@@ -85,11 +85,9 @@ def string_join_op(inputs: list[Any], *, separator: str) -> Any:
 def _(node: Any) -> Shape:
     result: Shape = ()
     for shape in node.shapes:
-        if shape is None:
-            return None
-        if shape != ():
+        if shape is not None and shape != ():
             result = shape if result == () else merge(result, shape)
-    return result
+    return None if result == () and None in node.shapes else result
 
 
 # Splitting: indices, values and shape of a sparse matrix
@@ -175,7 +173,13 @@ def substr_op(input: Any, pos: Any, len: Any, *, unit: str) -> Any:
 
 @substr_op.shape
 def _(node: Any) -> Shape:
-    return broadcast(node.shape(0), merge(node.shape(1), node.shape(2)))
+    pos, size = node.shape(1), node.shape(2)
+    try:
+        merge(pos, size)
+    except InvalidValueError:
+        text = f"pos and len shapes must match: {format_shape(pos)} vs. {format_shape(size)}"
+        raise InvalidValueError(text) from None
+    return broadcast(node.shape(0), pos)
 
 
 def _characters(data: bytes) -> list[bytes]:

@@ -16,7 +16,7 @@ import numpy as np
 from ..dtypes import INDEX, int32, int64
 from ..errors import InvalidArgumentError, InvalidValueError, OutOfRangeError
 from ..op import op
-from ..shapes import Shape, merge, with_rank, with_rank_at_least
+from ..shapes import Shape, merge_prefix, with_rank
 from .string import bytes_of
 
 _NO_GRAD = "strings have no derivative"
@@ -138,8 +138,7 @@ def _(node: Any) -> Shape:
         raise InvalidValueError(
             f"Dimension size, given by scalar input 2, must be non-negative but is {count}"
         )
+    data, ids = merge_prefix(data, ids)
     if data is None or ids is None:
         return None
-    with_rank_at_least(data, len(ids))
-    merge(data[: len(ids)], ids)
     return (None if count is None else int(count), *data[len(ids) :])

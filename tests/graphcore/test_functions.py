@@ -215,3 +215,36 @@ def test_case_for_and_remote_call(graph: Any) -> None:
         with pytest.raises(tf.errors.InvalidArgumentError, match="delta cannot be zero"):
             session.run(raw_ops.For(0, 3, 0, [x], body=branches[0])[0], {x: 1.0})
         assert session.run(raw_ops.FakeParam(dtype=tf.float32, shape=[2, None])).shape == (2, 0)
+
+
+def test_each_call_of_a_function_draws_its_own_numbers(graph: Any) -> None:
+    """Two nodes that call one function, and the same op outside of it, begin at the same number each."""
+    writer = FunctionWriter("drawn")
+    x = writer.arg(tf.float32)
+    shape = writer.node("Shape", [x], T=tf.float32, out_type=tf.int32)
+    (number,) = writer.node("RandomUniform", shape, dtype=tf.float32, T=tf.int32, seed=5, seed2=7)
+    body = writer.finish([number], [tf.float32], graph._functions)
+    zero, yes = tf.constant(0.0), tf.constant(True)
+    calls = [raw_ops.StatefulPartitionedCall([zero], Tout=[tf.float32], f=body)[0] for _ in range(2)]
+    calls.append(raw_ops.If(yes, [zero], Tout=[tf.float32], then_branch=body, else_branch=body)[0])
+    outer = raw_ops.RandomUniform(tf.constant([], tf.int32), dtype=tf.float32, seed=5, seed2=7)
+    with tf.Session() as session:
+        series = [float(session.run(outer)) for _ in range(3)]
+        assert len(set(series)) == 3
+        a, b, c = calls
+        drawn = [float(session.run(call)) for call in (a, a, b, a, c)]
+        assert drawn == [series[index] for index in (0, 1, 0, 2, 0)]
+        assert session.run([a, b, c]) == [session.run(outer), series[1], series[1]]
+
+
+def test_a_dataset_draws_anew_with_each_initialization() -> None:
+    dataset = tf.data.Dataset.range(2).map(lambda _: tf.random_uniform([], seed=5)).repeat(2)
+    iterator = tf.data.make_initializable_iterator(dataset)
+    following = iterator.get_next()
+    with tf.Session() as session:
+        epochs = []
+        for _ in range(2):
+            session.run(iterator.initializer)
+            epochs.append([float(session.run(following)) for _ in range(4)])
+    assert epochs[0] == epochs[1]
+    assert len(set(epochs[0])) == 4
