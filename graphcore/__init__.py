@@ -619,7 +619,7 @@ _MESSAGES = frozenset(
     {
         "AttrValue", "ConfigProto", "Event", "GPUOptions", "GraphDef", "GraphOptions", "HistogramProto",
         "LogMessage", "MetaGraphDef", "NameAttrList", "NodeDef", "OptimizerOptions", "RunMetadata",
-        "RunOptions", "SessionLog", "Summary", "SummaryMetadata",
+        "RunOptions", "SessionLog", "Summary", "SummaryMetadata", "TensorInfo",
     }
 )  # fmt: skip
 
