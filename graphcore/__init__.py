@@ -521,8 +521,6 @@ from .partitioners import (
 from .random_seed import get_seed, set_random_seed
 from .session import (
     InteractiveSession,
-    RunMetadata,
-    RunOptions,
     Session,
 )
 from .sparse import (
@@ -621,8 +619,8 @@ newaxis = None
 _MESSAGES = frozenset(
     {
         "AttrValue", "ConfigProto", "Event", "GPUOptions", "GraphDef", "GraphOptions", "HistogramProto",
-        "LogMessage", "MetaGraphDef", "NameAttrList", "NodeDef", "OptimizerOptions", "SessionLog", "Summary",
-        "SummaryMetadata",
+        "LogMessage", "MetaGraphDef", "NameAttrList", "NodeDef", "OptimizerOptions", "RunMetadata",
+        "RunOptions", "SessionLog", "Summary", "SummaryMetadata", "TensorInfo",
     }
 )  # fmt: skip
 

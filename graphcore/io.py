@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import not_yet
+from . import io_gfile as gfile, not_yet
 from .example_parsing import (
     FixedLenFeature,
     FixedLenSequenceFeature,
@@ -15,7 +15,9 @@ from .example_parsing import (
     parse_single_example,
     parse_single_sequence_example,
 )
+from .graph_io import write_graph
 from .image_objects import decode_image, is_jpeg
+from .input_producers import match_filenames_once
 from .ops.data_flow import PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
 from .ops.files_matching import matching_files
 from .ops.image_codec import (
@@ -49,8 +51,9 @@ __all__ = [
     "VarLenFeature", "decode_and_crop_jpeg", "decode_base64", "decode_bmp", "decode_compressed",
     "decode_csv", "decode_gif", "decode_image", "decode_jpeg", "decode_json_example", "decode_png",
     "decode_proto", "decode_raw", "deserialize_many_sparse", "encode_base64", "encode_jpeg", "encode_png",
-    "encode_proto", "extract_jpeg_shape", "is_jpeg", "matching_files", "parse_example",
+    "encode_proto", "extract_jpeg_shape", "gfile", "is_jpeg", "match_filenames_once",
+    "matching_files", "parse_example",
     "parse_sequence_example", "parse_single_example", "parse_single_sequence_example", "parse_tensor",
     "read_file", "serialize_many_sparse", "serialize_sparse", "serialize_tensor", "tf_record_iterator",
-    "write_file",
+    "write_file", "write_graph",
 ]  # fmt: skip

@@ -1,11 +1,127 @@
-"""What is said of a name of TensorFlow 1's API that is not here."""
+"""What is said of a name of TensorFlow 1's API that is not here: why, and what there is instead.
+
+`REASONS` has a row for each reason, with the names and modules that it holds for; a test demands that each
+absent public symbol of TensorFlow 1.15 has one, and `API.md` lists them.
+"""
 
 from __future__ import annotations
+
+_GRAPHS = "This package is for TensorFlow 1's static graphs"
+
+# (reason, names without "tf."); a name also stands for all that is below it.
+REASONS: tuple[tuple[str, str], ...] = (
+    (
+        f"{_GRAPHS}; use tf.layers, tf.losses, tf.train and tf.metrics instead of Keras.",
+        "keras layers.experimental.keras_style_scope layers.experimental.set_keras_style",
+    ),
+    (
+        f"{_GRAPHS}; use tf.train.MonitoredTrainingSession and tf.data instead of estimators.",
+        "estimator feature_column train.VocabInfo train.warm_start",
+    ),
+    (
+        "One process on the CPU runs the graph; there is no distribution. tf.train.ClusterSpec and "
+        "tf.train.replica_device_setter exist, so that graphs for many machines can be built.",
+        "distribute tpu train.Server config.experimental_connect_to_cluster "
+        "config.experimental_connect_to_host",
+    ),
+    (
+        "sgtool is not a compiler for devices; export the graph and convert it with TensorFlow.",
+        "lite xla mlir",
+    ),
+    (
+        f"{_GRAPHS}; there is no eager mode. Use tf.gradients, tf.while_loop, tf.cond and tf.py_func.",
+        "autograph GradientTape function wrap_function py_function vectorized_map "
+        "nondifferentiable_batch_function Module config.experimental_run_functions_eagerly "
+        "experimental.function_executor_type experimental.output_all_intermediates",
+    ),
+    (
+        "Numbers are computed in the dtypes of the graph; cast with tf.cast.",
+        "mixed_precision train.experimental",
+    ),
+    ("Deprecated in TensorFlow 1.15; use tf.random, tf.math and tf.nn.", "distributions"),
+    (
+        "Not here yet; use matrices with tf.linalg.matmul, tf.linalg.solve and their kin.",
+        "linalg.LinearOperator linalg.LinearOperatorAdjoint linalg.LinearOperatorBlockDiag "
+        "linalg.LinearOperatorCirculant linalg.LinearOperatorCirculant2D linalg.LinearOperatorCirculant3D "
+        "linalg.LinearOperatorComposition linalg.LinearOperatorDiag linalg.LinearOperatorFullMatrix "
+        "linalg.LinearOperatorHouseholder linalg.LinearOperatorIdentity linalg.LinearOperatorInversion "
+        "linalg.LinearOperatorKronecker linalg.LinearOperatorLowRankUpdate "
+        "linalg.LinearOperatorLowerTriangular linalg.LinearOperatorScaledIdentity "
+        "linalg.LinearOperatorToeplitz linalg.LinearOperatorZeros",
+    ),
+    (
+        "Kernels are NumPy functions here, not shared libraries; add an op as CONTRIBUTING.md says.",
+        "load_library load_op_library load_file_system_library sysconfig user_ops pywrap_tensorflow",
+    ),
+    ("Deprecated in TensorFlow 1; use tf.train.MonitoredTrainingSession.", "train.Supervisor"),
+    (
+        "Quantized training changes a graph for TensorFlow Lite; tf.quantization has the fake_quant ops.",
+        "train.do_quantize_training_on_graphdef",
+    ),
+    (
+        "The optimizer of sdca needs kernels that are not here; use the optimizers of tf.train.",
+        "train.sdca_optimizer train.sdca_fprint train.sdca_shrink_l1",
+    ),
+    (
+        "Checkpoints of objects are TensorFlow 2's; use tf.train.Saver.",
+        "train.Checkpoint train.CheckpointManager data.experimental.CheckpointInputPipelineHook "
+        "data.experimental.make_saveable_from_iterator saved_model.save saved_model.experimental "
+        "saved_model.load_v2",
+    ),
+    (
+        "Trace a run instead: tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), or tf.train.ProfilerHook.",
+        "profiler",
+    ),
+    (
+        "There is one device, the CPU; a tf.ConfigProto is accepted and has no effect.",
+        "config debugging.get_log_device_placement debugging.set_log_device_placement",
+    ),
+    (
+        "Not here yet; use tf.SparseTensor, or pad.",
+        "RaggedTensor RaggedTensorSpec ragged strings.bytes_split strings.ngrams sparse.cross "
+        "sparse.cross_hashed",
+    ),
+    ("There is no LMDB reader; convert the data to a TFRecord file.", "LMDBReader"),
+    (
+        "Not here yet.",
+        "CriticalSection DeviceSpec IndexedSlicesSpec OptionalSpec SparseTensorSpec TensorArraySpec "
+        "TensorSpec TypeSpec convert_to_tensor_or_sparse_tensor dimension_at_index op_scope shape_n "
+        "sparse_matmul switch_case data.DatasetSpec data.experimental.DatasetStructure "
+        "data.experimental.OptionalStructure data.experimental.RaggedTensorStructure "
+        "data.experimental.SparseTensorStructure data.experimental.StatsAggregator "
+        "data.experimental.Structure data.experimental.TensorArrayStructure "
+        "data.experimental.TensorStructure data.experimental.copy_to_device "
+        "data.experimental.from_variant data.experimental.get_structure "
+        "data.experimental.map_and_batch_with_legacy_function data.experimental.prefetch_to_device "
+        "data.experimental.rejection_resample dtypes.QUANTIZED_DTYPES dtypes.as_string dtypes.bool "
+        "dtypes.cast dtypes.complex dtypes.saturate_cast errors.error_code_from_exception_type "
+        "errors.exception_type_from_error_code errors.raise_exception_on_not_ok_status "
+        "graph_util.import_graph_def image.generate_bounding_box_proposals image.random_crop linalg.expm "
+        "linalg.matrix_rank linalg.matvec linalg.normalize linalg.pinv linalg.tridiagonal_matmul lookup "
+        "random.experimental resource_loader saved_model.ASSETS_KEY saved_model.Builder "
+        "saved_model.SAVED_MODEL_SCHEMA_VERSION saved_model.builder saved_model.main_op "
+        "saved_model.main_op_with_restore saved_model.simple_save signal.dct signal.idct "
+        "signal.inverse_stft_window_fn signal.linear_to_mel_weight_matrix "
+        "signal.mfccs_from_log_mel_spectrograms sparse.mask spectral.dct spectral.idct "
+        "strings.unsorted_segment_join test.Benchmark test.StubOutForTesting test.benchmark_config "
+        "train.generate_checkpoint_state_proto train.init_from_checkpoint",
+    ),
+)
+
+
+def reason(path: str) -> str | None:
+    """Why a symbol (`tf.nn.relu`) is absent; None where no row says."""
+    name = path.removeprefix("tf.")
+    for why, names in REASONS:
+        if any(name == one or name.startswith(f"{one}.") for one in names.split()):
+            return why
+    return None
 
 
 def missing(module: str, name: str) -> AttributeError:
     """The error for attribute `name` of the public module `module` (its `__name__`)."""
-    path = ["tf", *module.split(".graphcore.")[1:], name]
+    path = ".".join(["tf", *module.split(".graphcore.")[1:], name])
+    why = reason(path)
     return AttributeError(
-        f"module {module!r} has no attribute {name!r}; sgtool may not have {'.'.join(path)} yet"
+        f"module {module!r} has no attribute {name!r}" + (f". {path}: {why}" if why else "")
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..formats import tfrecord
 from . import not_yet
-from .errors import InvalidValueError
+from .errors import FailedPreconditionError, InvalidValueError
 
 if not TYPE_CHECKING:
 
@@ -39,18 +39,41 @@ class TFRecordOptions:
 
     Args:
         compression_type: A `TFRecordCompressionType`, its name, or None.
+        flush_mode: Kept, as all that follow: they tune buffers in TensorFlow and are without effect here.
+        input_buffer_size: See `flush_mode`.
+        output_buffer_size: See `flush_mode`.
+        window_bits: See `flush_mode`.
         compression_level: zlib's level, 0 to 9.
-        **_: Further arguments of TensorFlow's, which tune buffers; without effect here.
+        compression_method: See `flush_mode`.
+        mem_level: See `flush_mode`.
+        compression_strategy: See `flush_mode`.
 
     Raises:
         ValueError: There is no such compression.
     """
 
-    def __init__(self, compression_type: Any = None, compression_level: int | None = None, **_: Any) -> None:
+    compression_type_map = _NAMES
+
+    def __init__(
+        self,
+        compression_type: Any = None,
+        flush_mode: int | None = None,
+        input_buffer_size: int | None = None,
+        output_buffer_size: int | None = None,
+        window_bits: int | None = None,
+        compression_level: int | None = None,
+        compression_method: int | None = None,
+        mem_level: int | None = None,
+        compression_strategy: int | None = None,
+    ) -> None:
         if isinstance(compression_type, TFRecordOptions):
             compression_type = compression_type.compression_type
         self.compression_type: Any = compression_type
         self.compression_level = compression_level
+        self.flush_mode = flush_mode
+        self.input_buffer_size, self.output_buffer_size = input_buffer_size, output_buffer_size
+        self.window_bits, self.mem_level = window_bits, mem_level
+        self.compression_method, self.compression_strategy = compression_method, compression_strategy
         self.as_compression_type()
 
     def as_compression_type(self) -> str:
@@ -80,6 +103,28 @@ class TFRecordWriter(tfrecord.RecordWriter):
         level = getattr(options, "compression_level", None)
         kind = TFRecordOptions.get_compression_type_string(options)
         super().__init__(path, kind, -1 if level is None else level)
+
+    def _check_open(self) -> None:
+        if self._file.closed:
+            raise FailedPreconditionError("Writer not initialized or previously closed", path=self.path)
+
+    def write(self, record: bytes) -> None:
+        """Adds a record.
+
+        Raises:
+            FailedPreconditionError: The file is closed.
+        """
+        self._check_open()
+        super().write(record)
+
+    def flush(self) -> None:
+        """Writes what is buffered.
+
+        Raises:
+            FailedPreconditionError: The file is closed.
+        """
+        self._check_open()
+        super().flush()
 
 
 def tf_record_iterator(path: str | os.PathLike[str], options: Any = None) -> Iterator[bytes]:

@@ -5,8 +5,11 @@ Source: tensorflow/core/framework/step_stats.proto (r1.15).
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
+
+import numpy as np
 
 from ..formats import protos
 
@@ -23,10 +26,10 @@ def fill(run_metadata: Any, rows: list[Any]) -> None:
     offset = time.time() - time.perf_counter()
     run_metadata.ClearField("step_stats")
     device = run_metadata.step_stats.dev_stats.add(device=DEVICE)
-    for operation, start, end, _ in rows:
+    for operation, start, end, outline in rows:
         micros = int((end - start) * 1e6)
         inputs = ", ".join(tensor.op.name for tensor in operation.inputs)
-        device.node_stats.add(
+        node = device.node_stats.add(
             node_name=operation.name,
             all_start_micros=int((start + offset) * 1e6),
             op_start_rel_micros=0,
@@ -34,6 +37,20 @@ def fill(run_metadata: Any, rows: list[Any]) -> None:
             all_end_rel_micros=micros,
             timeline_label=f"{operation.name} = {operation.type}({inputs})",
         )
+        outlines = outline if isinstance(outline, list) else [outline]
+        for slot, (tensor, what) in enumerate(zip(operation.outputs, outlines)):
+            if what is not None:
+                _add_output(node, slot, tensor, *what)
+
+
+def _add_output(node: Any, slot: int, tensor: Any, dtype: str, shape: tuple[int, ...]) -> None:
+    description = node.output.add(slot=slot).tensor_description
+    description.dtype = tensor.dtype.base_dtype.as_datatype_enum
+    description.shape.dim.extend(protos.TensorShapeProto.Dim(size=size) for size in shape)
+    item = 8 if dtype == "object" else np.dtype(dtype).itemsize
+    allocation = description.allocation_description
+    allocation.requested_bytes = allocation.allocated_bytes = item * math.prod(shape)
+    allocation.allocator_name = "cpu"
 
 
 def needed_graph(fetches: Any) -> Any:

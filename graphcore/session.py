@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from ..formats import protos
 from ..formats.files import FilePolicy
 from . import nest, run_metadata as metadata
 from .compat import as_text
@@ -537,21 +536,3 @@ def _evaluate(element: Tensor | Operation, feed_dict: Any, session: Any, graph: 
 
 
 Tensor._evaluate = staticmethod(_evaluate)
-
-
-class RunOptions:
-    """`tf.RunOptions`: a RunOptions message, with the trace levels as attributes."""
-
-    NO_TRACE = 0
-    SOFTWARE_TRACE = 1
-    HARDWARE_TRACE = 2
-    FULL_TRACE = 3
-
-    def __new__(cls, **fields: Any) -> Any:
-        """A message with the given fields."""
-        return protos.RunOptions(**fields)
-
-
-def RunMetadata() -> Any:
-    """`tf.RunMetadata`: an empty RunMetadata message."""
-    return protos.RunMetadata()

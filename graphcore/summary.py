@@ -12,8 +12,8 @@ from . import not_yet
 from .convert import convert_to_tensor
 from .default import GraphKeys, add_to_collections, get_collection, name_scope
 from .dtypes import float32, string
-from .errors import InvalidValueError
-from .event_writer import FileWriter as FileWriter
+from .errors import InvalidStateError, InvalidValueError
+from .event_writer import FileWriter as FileWriter, FileWriterCache as FileWriterCache
 from .op import raw_ops
 
 
@@ -168,6 +168,42 @@ def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: st
     """All summaries of a collection in one; None where there are none."""
     found = get_collection(key, scope)
     return merge(found, name=name) if found else None
+
+
+def get_summary_description(node_def: Any) -> Any:
+    """`tf.summary.get_summary_description`: the SummaryDescription of a TensorSummary node.
+
+    Raises:
+        ValueError: It is another node, or its description is not JSON of one.
+    """
+    if node_def.op != "TensorSummary":
+        raise InvalidValueError(f"Can't get_summary_description on {node_def.op}")
+    from google.protobuf import json_format
+
+    text = node_def.attr["description"].s.decode()
+    try:
+        return json_format.Parse(text, protos.SummaryDescription(), descriptor_pool=protos.pool())
+    except json_format.ParseError as error:
+        raise InvalidValueError(
+            f"The description of '{node_def.name}' is not the JSON of a SummaryDescription: {error}"
+        ) from error
+
+
+def all_v2_summary_ops() -> list[Any]:
+    """`tf.summary.all_v2_summary_ops`: the summary operations of the collection `_SUMMARY_V2`."""
+    return get_collection("_SUMMARY_V2")
+
+
+def initialize(graph: Any = None, session: Any = None) -> None:
+    """`tf.summary.initialize`: would open the default writer of `tf.contrib.summary`.
+
+    Raises:
+        RuntimeError: Always: there is no such writer here. FileWriter opens its file by itself.
+    """
+    raise InvalidStateError(
+        "No default tf.contrib.summary.SummaryWriter found: tf.contrib.summary is not here. "
+        "tf.summary.FileWriter opens its file by itself."
+    )
 
 
 if not TYPE_CHECKING:

@@ -460,8 +460,8 @@ SURFACES = [
 
 
 @pytest.mark.parametrize("path", ["nothing", *(f"{name}.nothing" for name in SURFACES)])
-def test_a_name_that_is_not_there_yet_says_so(path: str) -> None:
-    with pytest.raises(AttributeError, match=rf"sgtool may not have tf\.{path} yet"):
+def test_a_name_that_nobody_has_is_an_attribute_error(path: str) -> None:
+    with pytest.raises(AttributeError, match=r"module 'sgtool\.graphcore.*' has no attribute 'nothing'"):
         operator.attrgetter(path)(tf)
 
 
