@@ -53,7 +53,12 @@ def code_of(error: BaseException) -> int:
         return USAGE
     # A kernel that refused its inputs failed while running; elsewhere, and while a graph is built
     # (which gives the subclasses that are ValueErrors, too), it is a mismatch.
-    if type(error) is tree.InvalidArgumentError and error.op is not None:
+    # A missing feed names its placeholder, but is the caller's mistake, not the graph's.
+    if (
+        type(error) is tree.InvalidArgumentError
+        and error.op is not None
+        and "placeholders" not in error.fields
+    ):
         return FAILED
     return next((code for kind, code in TABLE if isinstance(error, kind)), BUG)
 

@@ -108,7 +108,23 @@ __all__ = [
     "UnimplementedError",
     "UnknownError",
     "at_operation",
+    "error_code_from_exception_type",
+    "exception_type_from_error_code",
 ]
+
+
+def exception_type_from_error_code(error_code: int) -> type[OpError]:
+    """The class of a canonical error code.
+
+    Raises:
+        KeyError: There is none of that code.
+    """
+    return EXCEPTION_BY_CODE[error_code]
+
+
+def error_code_from_exception_type(cls: type[OpError]) -> int:
+    """The canonical error code of a class, or of the nearest of its bases that has one."""
+    return cls.error_code
 
 
 def at_operation(error: Exception, operation: Operation, inputs: tuple[Any, ...] = ()) -> OpError:
