@@ -207,7 +207,7 @@ def _as_graph_element(item: Any) -> Any:
         return item
     if ":" in item:
         return graph.as_graph_element(item)
-    element = graph.as_graph_element(f"{item}:0")
+    element: Any = graph.as_graph_element(f"{item}:0")
     if len(element.op.outputs) > 1:
         raise InvalidValueError(
             f"Name {item} is ambiguous, as this `Operation` has multiple outputs (at least 2)."

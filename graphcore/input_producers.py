@@ -112,7 +112,7 @@ def input_producer(
         input_tensor = limit_epochs(input_tensor, num_epochs)
         queue = FIFOQueue(
             capacity, [input_tensor.dtype.base_dtype], [element_shape], shared_name=shared_name,
-            name=name or "fifo_queue",
+            name=name,
         )  # fmt: skip
         enqueue = queue.enqueue_many([input_tensor])
         add_queue_runner(QueueRunner(queue, [enqueue], cancel_op=cancel_op))

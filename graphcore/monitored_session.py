@@ -15,14 +15,13 @@ from typing import Any
 
 from ..formats import protos
 from . import logging
-from .basic_session_run_hooks import SessionRunHook
 from .coordinator import Coordinator
 from .default import GraphKeys, get_collection, get_default_graph
 from .errors import AbortedError, InvalidStateError, InvalidValueError, OutOfRangeError, UnavailableError
 from .queue_runner import start_queue_runners
 from .saving_hooks import CheckpointSaverHook, StepCounterHook, SummarySaverHook
 from .scaffold import ChiefSessionCreator, Scaffold, SessionCreator, WorkerSessionCreator
-from .session_run_hook import SessionRunArgs, SessionRunContext, SessionRunValues
+from .session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 
 # After these a session is made anew.
 _PREEMPTION_ERRORS = (AbortedError, UnavailableError)

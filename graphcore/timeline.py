@@ -186,7 +186,8 @@ class Timeline:
             rows += [(tensor.created, tensor.size, name), (tensor.last_use, -tensor.size, name)]
         maxima = {}
         for allocator, rows in changes.items():
-            total, held, most = 0, set(), AllocationMaximum(0, 0, set())
+            total, most = 0, AllocationMaximum(0, 0, set())
+            held: set[str] = set()
             for when, size, name in sorted(rows):
                 total += size
                 (held.discard if size < 0 else held.add)(name)

@@ -378,7 +378,7 @@ class Variable(TensorOperators, metaclass=_Created):
 
     def initialized_value(self) -> Any:
         """Its value, or its initial value while it has none."""
-        with name_scope(None):
+        with get_default_graph().control_dependencies(None):
             return cond(self._is_initialized(), self.read_value, lambda: self.initial_value)
 
     def value(self) -> Any:

@@ -117,7 +117,7 @@ def avg_pool_grad(shape: Sequence[int], dy: Array, rows: Array, columns: Array, 
     """
     if len(shape) != 4:
         raise InvalidArgumentError(
-            f"original input tensor shape must be 1-dimensional and 4 elements: {list(shape)}"
+            f"original input tensor shape must be 1-dimensional and 4 elements: {shape_text(shape)}"
         )
     for size, name in zip(shape, ("Batch", "Rows", "Columns", "Depth"), strict=True):
         if size == 0:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError, UnimplementedError
-from .arrays import Array
+from .arrays import Array, shape_text
 
 RESERVED = 256
 """Counters that a run reserves for each output element."""
@@ -65,7 +65,7 @@ class Philox:
         """
         pair = np.asarray(seed)
         if pair.shape != (2,):
-            raise InvalidArgumentError(f"seed must have shape [2], not {list(pair.shape)}")
+            raise InvalidArgumentError(f"seed must have shape [2], not {shape_text(pair.shape)}")
         low, high = (int(value) & _WIDE for value in pair)
         mixed = cls(0x02461E293EC8F720, high << 64 | low).words(1)
         first, second, third, fourth = (int(word) for word in mixed)
@@ -308,7 +308,7 @@ def multinomial(generator: Philox, logits: Array, num_samples: int, dtype: Any =
         InvalidArgumentError: logits is no matrix or has no classes, or num_samples is negative.
     """
     if logits.ndim != 2:
-        raise InvalidArgumentError(f"logits should be a matrix, got shape {list(logits.shape)}")
+        raise InvalidArgumentError(f"logits should be a matrix, got shape {shape_text(logits.shape)}")
     samples = int(num_samples)
     if samples < 0:
         raise InvalidArgumentError(f"num_samples should be non-negative, got {samples}")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidArgumentError
-from .arrays import Array
+from .arrays import Array, shape_text
 from .philox import Philox, sizes_of, uniforms
 
 _DOUBLE = np.dtype(np.float64)
@@ -51,7 +51,7 @@ def random_binomial(
     for name, value in (("counts", counts), ("probs", probs)):
         if value.ndim > 1:
             raise InvalidArgumentError(
-                f"Input {name} should be a scalar or vector, got shape: {list(value.shape)}"
+                f"Input {name} should be a scalar or vector, got shape: {shape_text(value.shape)}"
             )
     each = total // batches if batches else 0
     if counts.size == probs.size == 1:
@@ -60,7 +60,7 @@ def random_binomial(
         for name, value in (("counts", counts), ("probs", probs)):
             if value.ndim and value.size not in (1, batches):
                 raise InvalidArgumentError(
-                    f"Input {name} should have length 1 or shape[0], got shape: {list(value.shape)}"
+                    f"Input {name} should have length 1 or shape[0], got shape: {shape_text(value.shape)}"
                 )
     source = generator.reserve(batches * 2 * 100 * (each + 3) // 4)
     pairs = [np.broadcast_to(value.reshape(-1), batches) for value in (counts, probs)]

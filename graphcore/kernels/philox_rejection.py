@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError
-from .arrays import Array
+from .arrays import Array, shape_text
 from .philox import RESERVED, Philox, normals, sizes_of, uniforms
 from .special import lgamma
 
@@ -210,11 +210,11 @@ def parameterized_truncated_normal(
     for name, value in parameters.items():
         if value.ndim > 1:
             raise InvalidArgumentError(
-                f"Input {name} should be a scalar or vector, got shape: {list(value.shape)}"
+                f"Input {name} should be a scalar or vector, got shape: {shape_text(value.shape)}"
             )
         if value.ndim and value.size not in (1, sizes[0]):
             raise InvalidArgumentError(
-                f"Input {name} should have length 1 or shape[0], got shape: {list(value.shape)}"
+                f"Input {name} should have length 1 or shape[0], got shape: {shape_text(value.shape)}"
             )
     if not count:
         return np.zeros(sizes, dtype)

@@ -202,7 +202,7 @@ def geometry(
 ) -> tuple[Axis, Axis]:
     """The height and width of a pooling window over an input of `shape`, after checking both."""
     if len(shape) != 4:
-        raise InvalidArgumentError(f"tensor_in must be 4-dimensional, but has shape {list(shape)}")
+        raise InvalidArgumentError(f"tensor_in must be 4-dimensional, but has shape {shape_text(shape)}")
     if len(ksize) != 4:
         raise InvalidArgumentError(
             f"Sliding window ksize field must specify 4 dimensions, but is {list(ksize)}"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError, UnimplementedError
-from .arrays import Array, extreme, widened
+from .arrays import Array, extreme, shape_text, widened
 from .pooling import check_shape, met, reduce_windows
 from .windows import Axis, resolve_volume, volume_axes
 
@@ -215,7 +215,7 @@ def geometry(
 ) -> tuple[Axis, ...]:
     """Depth, height and width of a pooling window over an input of `shape`, after checking both."""
     if len(shape) != 5:
-        raise InvalidArgumentError(f"{what} must be 5-dimensional, but has shape {list(shape)}")
+        raise InvalidArgumentError(f"{what} must be 5-dimensional, but has shape {shape_text(shape)}")
     for name, values in (("ksize", ksize), ("stride", strides)):
         if len(values) != 5:
             raise InvalidArgumentError(

@@ -201,6 +201,8 @@ def sparse_segment_grad(
     Raises:
         InvalidArgumentError: Ids or indices out of range.
     """
+    if indices.shape != segment_ids.shape:
+        raise InvalidArgumentError("segment_ids and indices should have same size.")
     for name, values, limit in (("Segment id", segment_ids, len(grad)), ("Index", indices, int(output_dim0))):
         outside = (values < 0) | (values >= limit)
         if outside.any():

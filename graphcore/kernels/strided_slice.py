@@ -189,7 +189,7 @@ def strided_slice_assign(
         filling = np.broadcast_to(value, expected)
     except ValueError:
         raise InvalidArgumentError(
-            f"A value of shape {list(value.shape)} does not broadcast to the slice, {list(expected)}.",
+            f"A value of shape {shape_text(value.shape)} does not broadcast to the slice, {list(expected)}.",
             value_shape=list(value.shape),
             slice_shape=list(expected),
         ) from None

@@ -12,6 +12,7 @@ from ..dtypes import NUMBER, DType, as_dtype, int64
 from ..errors import InvalidArgumentError
 from ..indexed_slices import IndexedSlices
 from ..op import op, raw_ops
+from ..shapes import format_shape
 from ..tensor_shape import TensorShape
 from . import rules
 from .data_flow import handle_shape, handle_type, named_resource
@@ -62,7 +63,7 @@ for _name, _version, _kernel in (
 def _scalar(value: Any, name: str) -> int:
     if np.ndim(value):
         raise InvalidArgumentError(
-            f"Argument {name} must be a scalar, but had bad shape {list(np.shape(value))}"
+            f"Argument {name} must be a scalar, but had bad shape {format_shape(np.shape(value))}"
         )
     return int(value)
 

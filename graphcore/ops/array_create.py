@@ -115,14 +115,14 @@ placeholder_with_default_op.grad(lambda node, dy: dy)
 def fill(dims: Any, value: Any) -> Any:
     """A tensor of shape `dims` full of a scalar."""
     if np.ndim(value):
-        raise InvalidArgumentError(f"value must be a scalar, got shape {list(np.shape(value))}")
+        raise InvalidArgumentError(f"value must be a scalar, got shape {format_shape(np.shape(value))}")
     _check_dims(dims)
     return np.full(dims.tolist(), value, getattr(value, "dtype", object))
 
 
 def _check_dims(dims: Any) -> None:
     if np.ndim(dims) != 1:
-        raise InvalidArgumentError(f"dims must be a vector, got shape {list(np.shape(dims))}")
+        raise InvalidArgumentError(f"dims must be a vector, got shape {format_shape(np.shape(dims))}")
     if np.any(np.less(dims, 0)):
         raise InvalidArgumentError(f"Dimensions {dims.tolist()} must be >= 0")
 
@@ -186,7 +186,7 @@ def range_op(start: Any, limit: Any, delta: Any) -> Any:
     """start, start + delta, ... up to but without limit."""
     for name, value in (("start", start), ("limit", limit), ("delta", delta)):
         if np.ndim(value):
-            raise InvalidArgumentError(f"{name} must be a scalar, not shape {list(np.shape(value))}")
+            raise InvalidArgumentError(f"{name} must be a scalar, not shape {format_shape(np.shape(value))}")
     if delta == 0:
         raise InvalidArgumentError("Requires delta != 0: 0")
     if delta > 0 and start > limit:

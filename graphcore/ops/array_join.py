@@ -41,9 +41,9 @@ def pack(values: list[Any], *, axis: int) -> Any:
     for index, value in enumerate(values):
         if np.shape(value) != shape:
             raise InvalidArgumentError(
-                f"Shapes of all inputs must match: values[0].shape = {list(shape)} != "
+                f"Shapes of all inputs must match: values[0].shape = {format_shape(shape)} != "
                 f"values[{index}].shape = "
-                f"{list(np.shape(value))}"
+                f"{format_shape(np.shape(value))}"
             )
     return np.stack(values, axis)
 
@@ -56,7 +56,7 @@ def _(node: Any) -> Shape:
     rank = len(shape) + 1
     axis = node.attr("axis")
     if not -rank <= axis < rank:
-        raise InvalidValueError(f"Invalid axis: {axis} is not in [{-rank},{rank})")
+        raise InvalidValueError(f"Invalid axis: {axis}; must be in [{-rank},{rank})")
     axis %= rank
     return (*shape[:axis], node.num_inputs, *shape[axis:])
 
@@ -70,7 +70,9 @@ def unpack(value: Any, *, num: int, axis: int) -> list[Any]:
     if not -value.ndim <= axis < value.ndim:
         raise InvalidArgumentError(f"axis = {axis} not in [{-value.ndim}, {value.ndim})")
     if value.shape[axis] != num:
-        raise InvalidArgumentError(f"Input shape axis {axis} must equal {num}, got shape {list(value.shape)}")
+        raise InvalidArgumentError(
+            f"Input shape axis {axis} must equal {num}, got shape {format_shape(value.shape)}"
+        )
     if axis in (0, -value.ndim):
         return list(value)
     return [np.ascontiguousarray(part) for part in np.moveaxis(value, axis, 0)]
@@ -81,7 +83,10 @@ def _(node: Any) -> list[Shape]:
     shape, axis, num = node.shape(0), node.attr("axis"), node.num_outputs
     if shape is None:
         return [None] * num
-    axis = rules.check_axis(axis, len(shape)) if shape else rules.check_axis(axis, 0)
+    rank = len(shape)
+    if not -rank <= axis < rank:
+        raise InvalidValueError(f"Invalid axis: {axis}; must be in [{-rank},{rank})")
+    axis %= rank
     if shape[axis] not in (None, num):
         raise InvalidValueError(f"Dimension must be {num} but is {shape[axis]}")
     return [(*shape[:axis], *shape[axis + 1 :])] * num
@@ -104,12 +109,12 @@ def _concat(values: list[Any], axis: Any) -> Any:
         if len(shape) != len(first):
             raise InvalidArgumentError(
                 f"ConcatOp : Ranks of all input tensors should match: shape[0] = {list(first)} vs. "
-                f"shape[{index}] = {list(shape)}"
+                f"shape[{index}] = {format_shape(shape)}"
             )
         if any(a != b for axis_, (a, b) in enumerate(zip(first, shape)) if axis_ != position):
             raise InvalidArgumentError(
                 f"ConcatOp : Dimensions of inputs should match: shape[0] = {list(first)} vs. "
-                f"shape[{index}] = {list(shape)}"
+                f"shape[{index}] = {format_shape(shape)}"
             )
     if rank == 0:
         raise InvalidArgumentError("ConcatOp : Inputs must have at least one dimension")
@@ -294,6 +299,8 @@ def split_v(value: Any, size_splits: Any, split_dim: Any, *, num_split: int) -> 
 @split_v.shape
 def _(node: Any) -> list[Shape]:
     shape, sizes, count = node.shape(0), node.value(1), node.num_outputs
+    if sizes is not None and np.size(sizes) != count:
+        raise InvalidValueError("Length of size_splits should be equal to num_outputs")
     axis = rules.static_axis(node, 2, None if shape is None else len(shape))
     if shape is None:
         return [None] * count
@@ -434,7 +441,7 @@ _MIRROR = {"REFLECT": "reflect", "SYMMETRIC": "symmetric"}
 def _paddings(paddings: Any, rank: int) -> list[tuple[int, int]]:
     if np.shape(paddings) != (rank, 2):
         raise InvalidArgumentError(
-            f"The first dimension of paddings must be the rank of inputs: {list(np.shape(paddings))} "
+            f"The first dimension of paddings must be the rank of inputs: {format_shape(np.shape(paddings))} "
             f"vs. rank {rank}"
         )
     pairs = [(int(a), int(b)) for a, b in np.asarray(paddings).tolist()]

@@ -16,6 +16,7 @@ from ..kernels import gather_scatter as kernels
 from ..op import op, raw_ops
 from ..shapes import (
     Shape,
+    broadcast,
     format_shape,
     merge,
     merge_dims,
@@ -76,7 +77,7 @@ def gather_v1(params: Any, indices: Any) -> Any:
 def gather_v2(params: Any, indices: Any, axis: Any, *, batch_dims: int) -> Any:
     """Slices of `params` along an axis."""
     if np.ndim(axis):
-        raise InvalidArgumentError(f"axis must be scalar, got shape {list(np.shape(axis))}")
+        raise InvalidArgumentError(f"axis must be scalar, got shape {format_shape(np.shape(axis))}")
     return kernels.gather(params, indices, int(axis), batch_dims)
 
 
@@ -383,8 +384,8 @@ def select(condition: Any, t: Any, e: Any) -> Any:
     """`t` where the condition holds, else `e`; a scalar chooses all, a vector rows."""
     if np.shape(t) != np.shape(e):
         raise InvalidArgumentError(
-            f"'then' and 'else' must have the same size.  but received: {list(np.shape(t))} "
-            f"vs. {list(np.shape(e))}"
+            f"'then' and 'else' must have the same size.  but received: {format_shape(np.shape(t))} "
+            f"vs. {format_shape(np.shape(e))}"
         )
     if np.ndim(condition) == 0:
         return t if condition else e
@@ -392,8 +393,8 @@ def select(condition: Any, t: Any, e: Any) -> Any:
         return np.where(condition, t, e)
     if condition.ndim != 1 or t.ndim == 0 or condition.shape[0] != t.shape[0]:
         raise InvalidArgumentError(
-            f"Number of batches of 'then' must match size of 'cond', but saw: {list(t.shape)} "
-            f"vs. {list(condition.shape)}"
+            f"Number of batches of 'then' must match size of 'cond', but saw: {format_shape(t.shape)} "
+            f"vs. {format_shape(condition.shape)}"
         )
     return np.where(condition.reshape(-1, *[1] * (t.ndim - 1)), t, e)
 
@@ -430,7 +431,7 @@ def select_v2(condition: Any, t: Any, e: Any) -> Any:
         ) from None
 
 
-select_v2.shape(rules.broadcast_inputs)
+select_v2.shape(lambda node: broadcast(node.shape(0), broadcast(node.shape(1), node.shape(2))))
 
 
 @select_v2.grad
@@ -622,7 +623,7 @@ def top_k_v1(input: Any, *, k: int, sorted: bool) -> Any:
 def top_k_v2(input: Any, k: Any, *, sorted: bool) -> Any:
     """The k largest along the last axis, and where they are."""
     if np.ndim(k):
-        raise InvalidArgumentError(f"k must be scalar, got shape {list(np.shape(k))}")
+        raise InvalidArgumentError(f"k must be scalar, got shape {format_shape(np.shape(k))}")
     return kernels.top_k(input, int(k), sorted)
 
 

@@ -118,7 +118,7 @@ rank.shape(rules.scalar)
 def reshape(tensor: Any, shape: Any) -> Any:
     """The same elements in another shape; one dimension may be -1."""
     if np.ndim(shape) != 1 and not (np.ndim(shape) == 1 or np.size(shape) == 0):
-        raise InvalidArgumentError(f"sizes input must be 1-D, not shape {list(np.shape(shape))}")
+        raise InvalidArgumentError(f"sizes input must be 1-D, not shape {format_shape(np.shape(shape))}")
     dims = np.reshape(shape, -1).tolist()
     if dims.count(-1) > 1:
         first = dims.index(-1)
@@ -442,7 +442,7 @@ def bitcast(input: Any, *, type: Any) -> Any:
     if input.ndim == 0 or input.shape[-1] != ratio:
         raise InvalidArgumentError(
             f"Cannot bitcast from {input.dtype.name} to {type.name}: the last dimension must be "
-            f"{ratio}, shape is {list(input.shape)}"
+            f"{ratio}, shape is {format_shape(input.shape)}"
         )
     return np.ascontiguousarray(input).view(type).reshape(input.shape[:-1])
 

@@ -15,7 +15,7 @@ from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..kernels import strided_slice as slicing
 from ..op import GraphOp, op, raw_ops
 from ..operation import Tensor
-from ..shapes import Shape, is_fully_defined, with_rank
+from ..shapes import Shape, format_shape, is_fully_defined, merge, with_rank
 from . import rules
 
 
@@ -33,7 +33,7 @@ def slice_op(input: Any, begin: Any, size: Any) -> Any:
     if np.shape(begin) != (input.ndim,) or np.shape(size) != (input.ndim,):
         raise InvalidArgumentError(
             f"Expected begin and size arguments to be 1-D tensors of size {input.ndim}, but got shapes "
-            f"{list(np.shape(begin))} and {list(np.shape(size))} instead."
+            f"{format_shape(np.shape(begin))} and {format_shape(np.shape(size))} instead."
         )
     index = []
     for axis, (first, count, length) in enumerate(zip(begin.tolist(), size.tolist(), input.shape)):
@@ -49,13 +49,10 @@ def slice_op(input: Any, begin: Any, size: Any) -> Any:
 @slice_op.shape
 def _(node: Any) -> Shape:
     source, begin, size = node.shape(0), node.value(1), node.value(2)
-    rank = len(source) if source is not None else None
-    for index in (1, 2):
-        lengths = with_rank(node.shape(index), 1)
-        if lengths[0] is not None:
-            if rank is not None and rank != lengths[0]:
-                raise InvalidValueError(f"Shape must be rank {lengths[0]} but is rank {rank}")
-            rank = lengths[0]
+    lengths = merge(with_rank(node.shape(1), 1), with_rank(node.shape(2), 1)) or (None,)
+    rank = len(source) if source is not None else lengths[0]
+    if lengths[0] is not None:
+        with_rank(source, lengths[0])
     if rank is None:
         return None
     source = source or (None,) * rank
@@ -127,17 +124,13 @@ def _(node: Any) -> Shape:
 
 def _sliced_shape(node: Any, source: Shape, first: int) -> Shape:
     """The shape of a slice of `source`; begin, end and strides are the inputs from `first` on."""
+    lengths: Shape = None
+    for index in range(first, first + 3):
+        lengths = merge(lengths, with_rank(node.shape(index), 1))
     bounds = []
     for index in range(first, first + 3):
         value = node.value(index)
-        if value is not None:
-            with_rank(np.shape(value), 1)
         bounds.append(value.tolist() if value is not None else node.value_as_shape(index))
-    lengths = {len(bound) for bound in bounds if bound is not None}
-    if len(lengths) > 1:
-        raise InvalidValueError(
-            f"Dimensions must be equal, but are {' and '.join(map(str, sorted(lengths)))}"
-        )
     result: Shape = rules.as_value_error(slicing.infer_shape, source, *bounds, **_masks(node))
     return result
 
@@ -204,7 +197,8 @@ def _assigned(array: Any, bounds: tuple[Any, ...], value: Any, masks: tuple[int,
         array[(*index, ...)] = np.broadcast_to(value, shape)
     except ValueError:
         raise InvalidArgumentError(
-            f"A value of shape {list(np.shape(value))} does not broadcast to the slice, {list(shape)}."
+            f"A value of shape {format_shape(np.shape(value))} does not broadcast to the slice, "
+            f"{format_shape(shape)}."
         ) from None
 
 

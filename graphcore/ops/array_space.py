@@ -10,13 +10,13 @@ import numpy as np
 from ..dtypes import ANY, INDEX, int32
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import GraphOp, op, raw_ops
-from ..shapes import Dim, Shape, merge, with_rank, with_rank_at_least
+from ..shapes import Dim, Shape, format_shape, merge, with_rank, with_rank_at_least
 
 
 def _pairs(pairs: Any, count: int, name: str) -> list[list[int]]:
     if np.shape(pairs) != (count, 2):
         raise InvalidArgumentError(
-            f"{name} should have shape [{count}, 2] instead of {list(np.shape(pairs))}"
+            f"{name} should have shape [{count}, 2] instead of {format_shape(np.shape(pairs))}"
         )
     if np.any(np.less(pairs, 0)):
         raise InvalidArgumentError(f"{name.capitalize()} must be non-negative: {np.asarray(pairs).tolist()}")

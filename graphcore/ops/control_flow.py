@@ -23,7 +23,7 @@ from ..indexed_slices import IndexedSlices
 from ..op import group, op, raw_ops
 from ..operation import Operation, Tensor
 from ..printing import summarize_value
-from ..shapes import Shape
+from ..shapes import Shape, format_shape
 from . import rules
 
 
@@ -225,7 +225,9 @@ op(
 def assert_op(condition: Any, data: list[Any], *, summarize: int) -> None:
     """Fails with the data unless the condition holds."""
     if np.ndim(condition):
-        raise InvalidArgumentError(f"condition must be a scalar, got shape {list(np.shape(condition))}")
+        raise InvalidArgumentError(
+            f"condition must be a scalar, got shape {format_shape(np.shape(condition))}"
+        )
     if not condition:
         shown = " ".join(f"[{summarize_value(item, summarize)}]" for item in data)
         raise InvalidArgumentError(f"assertion failed: {shown}")

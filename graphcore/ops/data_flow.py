@@ -557,7 +557,7 @@ class FIFOQueue(QueueBase):
         shapes: Any = None,
         names: Any = None,
         shared_name: str | None = None,
-        name: str = "fifo_queue",
+        name: str | None = "fifo_queue",
     ) -> None:
         types, dims = _type_list(dtypes), _shape_list(shapes)
         ref = raw_ops.FIFOQueueV2(

@@ -23,6 +23,7 @@ from ..datasets import (
     padded_batch,
 )
 from ..errors import InvalidArgumentError
+from ..shapes import format_shape
 from .dataset import ARGS, OUT, dataset_op, row_of
 from .dataset_map import map_rows
 
@@ -163,7 +164,8 @@ def dense_to_sparse_batch_dataset(input_dataset: Any, batch_size: Any, row_shape
             for dim, limit in zip(value.shape, limits):
                 if limit >= 0 and dim > limit:
                     raise InvalidArgumentError(
-                        f"Input element had shape {list(value.shape)} that is larger than the row shape "
+                        f"Input element had shape {format_shape(value.shape)} that is larger than "
+                        "the row shape "
                         f"{limits}"
                     )
         dims = [

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..datasets import Dataset, Row, as_dataset, mapped
 from ..errors import InvalidArgumentError
+from ..shapes import format_shape
 from .dataset import OUT, dataset_op
 from .parsing import FEATURE_TYPES, Records
 from .ragged_variant import RaggedVariant
@@ -46,7 +47,7 @@ def _parse(
     def parsed(row: Row) -> Row:
         if np.ndim(row[0]) != 1:
             raise InvalidArgumentError(
-                f"ParseExampleDataset expects vectors of strings, got shape {list(np.shape(row[0]))}"
+                f"ParseExampleDataset expects vectors of strings, got shape {format_shape(np.shape(row[0]))}"
             )
         records = Records(row[0])
         found: dict[str, Any] = dict(

@@ -31,8 +31,9 @@ def einsum_op(inputs: list[Any], *, equation: str) -> Any:
 def _(node: Any) -> Shape:
     shapes = node.shapes
     labels, output = rules.as_value_error(kernels.parse, node.attr("equation"), len(shapes))
-    if any(shape is None for shape in shapes):
+    if any(shape is None and kernels.ELLIPSIS in names for shape, names in zip(shapes, labels)):
         return None
+    shapes = [(None,) * len(names) if shape is None else shape for shape, names in zip(shapes, labels)]
     ranks = [len(shape) for shape in shapes]
     labels, output, broadcast = rules.as_value_error(kernels.resolve, labels, output, ranks)
     sizes: dict[str, Dim] = {}

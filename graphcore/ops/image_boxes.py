@@ -13,7 +13,7 @@ from ..kernels import image_boxes as kernels, non_max_suppression as suppression
 from ..kernels.arrays import Array, shape_text
 from ..kernels.philox import Philox
 from ..op import op
-from ..shapes import Dim, Shape, merge, merge_dims, vector_of, with_rank, with_rank_at_least, with_value
+from ..shapes import Dim, Shape, merge_dims, vector_of, with_rank, with_rank_at_least, with_value
 from .image_resize import sized_image
 from .random import draw
 
@@ -187,7 +187,10 @@ def _(node: Any) -> list[Shape]:
     for index in range(2, node.num_inputs):
         with_rank(node.shape(index), 0)
     merge_dims(boxes[0], scores[0])
-    merge_dims(boxes[1], boxes[0] if node.node.type.endswith("Overlaps") else 4)
+    if node.node.type.endswith("Overlaps"):
+        merge_dims(boxes[0], boxes[1])
+    else:
+        with_value(boxes[1], 4)
     limit = node.value(2)
     pad = node.node.has_attr("pad_to_max_output_size") and node.attr("pad_to_max_output_size")
     count: Dim = int(limit) if pad and limit is not None else None
@@ -437,8 +440,8 @@ def sample_distorted_bounding_box_op(
 @sample_distorted_bounding_box_v1_op.shape
 @sample_distorted_bounding_box_op.shape
 def _(node: Any) -> list[Shape]:
-    merge(with_rank(node.shape(0), 1), (3,))
-    merge_dims(with_rank(node.shape(1), 3)[2], 4)
+    vector_of(node.shape(0), 3)
+    with_value(with_rank(node.shape(1), 3)[2], 4)
     if node.num_inputs == 3:
         with_rank(node.shape(2), 0)
     return [(3,), (3,), (1, 1, 4)]

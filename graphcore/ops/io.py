@@ -16,7 +16,7 @@ from ...formats.parts import Part, assemble
 from ..dtypes import ANY
 from ..errors import InvalidArgumentError, MissingNameError, ResourceExhaustedError
 from ..op import op
-from ..shapes import Shape, merge_dims, with_rank
+from ..shapes import Shape, format_shape, merge_dims, with_rank
 from . import rules
 
 _NO_GRAD = "file operations are not differentiable"
@@ -65,8 +65,9 @@ def _part(spec: str, tensor: Any) -> Part | None:
     part = Part.parse(spec)
     if part is not None and part.shape != tensor.shape:
         raise InvalidArgumentError(
-            f"Slice shape mismatch: shape_and_slice {spec} is of shape {list(part.shape)}, the tensor "
-            f"of {list(tensor.shape)}"
+            f"Slice shape mismatch: shape_and_slice {spec} is of shape {format_shape(part.shape)}, "
+            "the tensor "
+            f"of {format_shape(tensor.shape)}"
         )
     return None if part is None or part.is_full else part
 
@@ -114,9 +115,9 @@ def read_part(store: Any, name: str, spec: str, dtype: Any) -> Any:
         return entry.read()
     if part.full_shape != entry.shape:
         raise InvalidArgumentError(
-            f"tensor_name = {name}; shape in shape_and_slice spec {list(part.full_shape)} does not "
+            f"tensor_name = {name}; shape in shape_and_slice spec {format_shape(part.full_shape)} does not "
             "match the shape "
-            f"stored in checkpoint: {list(entry.shape)}"
+            f"stored in checkpoint: {format_shape(entry.shape)}"
         )
     if hasattr(store, "read_slice"):
         return store.read_slice(name, part.extents)
@@ -154,7 +155,7 @@ def _save_v1(ctx: Any, node: Any, filename: Any, names: Any, specs: list[str], d
         if part is not None and part.shape != tensor.shape:
             raise InvalidArgumentError(
                 "Slice in shape_and_slice specification does not match the shape of the tensor to  save: "
-                f"{spec}, tensor: {list(tensor.shape)}"
+                f"{spec}, tensor: {format_shape(tensor.shape)}"
             )
         entries.append(entry_of(label, tensor, dtype._info, part))
     v1_writer.write_v1(path, entries)
@@ -221,7 +222,7 @@ def _restore_v1(ctx: Any, node: Any, file_pattern: Any, tensor_name: Any, spec: 
     if part is not None and part.full_shape != entry.shape:
         raise InvalidArgumentError(
             "Shape in shape_and_slice spec does not match the shape in the save file: "
-            f"{list(part.full_shape)}, save file shape: {list(entry.shape)}"
+            f"{format_shape(part.full_shape)}, save file shape: {format_shape(entry.shape)}"
         )
     return read_part(store, name, spec, wanted)
 

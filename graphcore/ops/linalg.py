@@ -27,11 +27,11 @@ def mat_mul(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
     """The product of two matrices, each transposed on request."""
     if a.ndim != 2 or b.ndim != 2:
         which, shape = ("0", a.shape) if a.ndim != 2 else ("1", b.shape)
-        raise InvalidArgumentError(f"In[{which}] is not a matrix: {list(shape)}")
+        raise InvalidArgumentError(f"In[{which}] is not a matrix: {format_shape(shape)}")
     left, right = a.T if transpose_a else a, b.T if transpose_b else b
     if left.shape[1] != right.shape[0]:
         raise InvalidArgumentError(
-            f"Matrix size-incompatible: In[0]: {list(a.shape)}, In[1]: {list(b.shape)}"
+            f"Matrix size-incompatible: In[0]: {format_shape(a.shape)}, In[1]: {format_shape(b.shape)}"
         )
     return _product(left, right)
 
@@ -97,8 +97,8 @@ def _batch_matmul(x: Any, y: Any, *, adj_x: bool, adj_y: bool) -> Any:
     left, right = _adjoint(x, adj_x), _adjoint(y, adj_y)
     if left.shape[-1] != right.shape[-2]:
         raise InvalidArgumentError(
-            f"In[0] mismatch In[1] shape: {left.shape[-1]} vs. {right.shape[-2]}: {list(x.shape)} "
-            f"{list(y.shape)} "
+            f"In[0] mismatch In[1] shape: {left.shape[-1]} vs. {right.shape[-2]}: {format_shape(x.shape)} "
+            f"{format_shape(y.shape)} "
             f"{int(adj_x)} {int(adj_y)}"
         )
     return _product(left, right)

@@ -32,7 +32,7 @@ def square(shape: Shape) -> Shape:
     shape = with_rank_at_least(shape, 2)
     if shape is None:
         return None
-    size = merge_dims(shape[-1], shape[-2])
+    size = merge_dims(shape[-2], shape[-1])
     return (*shape[:-2], size, size)
 
 
@@ -125,8 +125,11 @@ def _determinant(input: Any) -> Any:
 
 
 def _batch_of(shape: Shape) -> Shape:
-    matrix = square(shape)
-    return None if matrix is None else matrix[:-2]
+    shape = with_rank_at_least(shape, 2)
+    if shape is None:
+        return None
+    merge_dims(shape[-1], shape[-2])
+    return shape[:-2]
 
 
 for _declared in _determinant:

@@ -21,6 +21,7 @@ from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import op, raw_ops
 from ..operation import Tensor
 from ..printing import summarize_value
+from ..shapes import format_shape
 from ..sparse_tensor import SparseTensor
 from . import rules
 from .string import bytes_of, text_of
@@ -81,7 +82,7 @@ print_op.grad(lambda node, dy: [dy, *[None] * (len(node.inputs) - 1)])
 def print_v2(ctx: Any, input: Any, *, output_stream: str, end: str, node: Any) -> None:
     """Writes a string to a stream, the log, or the end of a file."""
     if np.ndim(input):
-        raise InvalidArgumentError(f"input must be a scalar, got shape {list(np.shape(input))}")
+        raise InvalidArgumentError(f"input must be a scalar, got shape {format_shape(np.shape(input))}")
     text = text_of(np.reshape(input, -1)[0]) + end
     if output_stream.startswith(_FILE):
         path = output_stream[len(_FILE) :]

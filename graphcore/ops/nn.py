@@ -14,7 +14,7 @@ from ..dtypes import FLOATING, NUMBER, REAL, float32, qint8
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..kernels import losses as kernels
 from ..op import GraphOp, op, raw_ops
-from ..shapes import Shape, merge_dims, with_rank, with_rank_at_least
+from ..shapes import Shape, format_shape, merge_dims, with_rank, with_rank_at_least
 from ..tensor_shape import TensorShape
 from . import rules
 
@@ -234,14 +234,15 @@ def channel_axis(data_format: str, rank: int) -> int:
 def _shaped_bias(value: Any, bias: Any, data_format: str) -> Any:
     """The bias in a shape that broadcasts along the channels."""
     if value.ndim < 2:
-        raise InvalidArgumentError(f"Input tensor must be at least 2D: {list(value.shape)}")
+        raise InvalidArgumentError(f"Input tensor must be at least 2D: {format_shape(value.shape)}")
     if np.ndim(bias) != 1:
-        raise InvalidArgumentError(f"Biases must be 1D: {list(np.shape(bias))}")
+        raise InvalidArgumentError(f"Biases must be 1D: {format_shape(np.shape(bias))}")
     axis = channel_axis(data_format, value.ndim)
     if bias.shape[0] != value.shape[axis]:
         raise InvalidArgumentError(
-            f"Must provide as many biases as the channel dimension of the input tensor: {list(bias.shape)} "
-            f"vs. {value.shape[axis]} in {list(value.shape)}"
+            f"Must provide as many biases as the channel dimension of the input tensor: "
+            f"{format_shape(bias.shape)} "
+            f"vs. {value.shape[axis]} in {format_shape(value.shape)}"
         )
     return bias.reshape(-1, *[1] * (value.ndim - 1 - axis))
 
@@ -288,7 +289,7 @@ def _(view: Any) -> Any:
 def bias_add_grad(out_backprop: Any, *, data_format: str) -> Any:
     """The sum over all axes but the channels'."""
     if out_backprop.ndim < 2:
-        raise InvalidArgumentError(f"Input tensor must be at least 2D: {list(out_backprop.shape)}")
+        raise InvalidArgumentError(f"Input tensor must be at least 2D: {format_shape(out_backprop.shape)}")
     axis = channel_axis(data_format, out_backprop.ndim)
     wide = out_backprop
     is_half = wide.dtype.itemsize == 2 and wide.dtype.kind not in "iu"

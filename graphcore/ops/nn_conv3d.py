@@ -13,7 +13,7 @@ from ..errors import InvalidArgumentError, InvalidValueError
 from ..kernels import convolution3d as convolution_kernels, pooling3d as pooling_kernels
 from ..kernels.windows import volume_axes
 from ..op import GraphOp, op, raw_ops
-from ..shapes import Dim, Shape, merge, with_rank
+from ..shapes import Dim, Shape, format_shape, merge, with_rank
 from .nn import channel_axis
 from .nn_conv import either, spatial_sequence, windowed_size
 
@@ -237,7 +237,7 @@ def max_pool_grad_grad_with_argmax(
     """`grad`, of the input's shape, where the maxima were."""
     if grad.shape != input.shape:
         raise InvalidArgumentError(
-            f"Expected grad shape to be {list(input.shape)}, but got {list(grad.shape)}"
+            f"Expected grad shape to be {format_shape(input.shape)}, but got {format_shape(grad.shape)}"
         )
     places = argmax.astype(np.int64)
     if not include_batch_in_index and input.shape[0]:

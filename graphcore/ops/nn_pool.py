@@ -30,7 +30,7 @@ from ..kernels import pooling, pooling_argmax
 from ..kernels.segment import unsorted_segment_sum
 from ..kernels.windows import spatial_axes
 from ..op import GraphOp, op, raw_ops
-from ..shapes import Dim, Shape, merge, with_rank
+from ..shapes import Dim, Shape, format_shape, merge, with_rank
 from .nn import channel_axis, plain_format
 from .nn_conv import check_length, per_axis, spatial_sequence, windowed_size
 from .nn_dilated import with_space_to_batch
@@ -246,7 +246,7 @@ def max_pool_grad_with_argmax(input: Any, grad: Any, argmax: Any, *, include_bat
     """The gradient put where the maxima were."""
     if grad.shape != argmax.shape:
         raise InvalidArgumentError(
-            f"grad and argmax differ in shape: {list(grad.shape)} vs. {list(argmax.shape)}"
+            f"grad and argmax differ in shape: {format_shape(grad.shape)} vs. {format_shape(argmax.shape)}"
         )
     places = argmax.astype(np.int64)
     if not include_batch_in_index and input.shape[0]:

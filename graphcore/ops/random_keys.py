@@ -12,7 +12,7 @@ from ..errors import InvalidArgumentError, UnimplementedError
 from ..kernels import philox as kernels
 from ..kernels.philox import Philox
 from ..op import GraphOp, op
-from ..shapes import Shape, format_shape, merge_dims, with_rank, with_value
+from ..shapes import Shape, format_shape, vector_of, with_rank, with_value
 from .random_state import from_state
 
 _NO_GRAD = "random numbers do not depend on the inputs"
@@ -123,7 +123,7 @@ def stateless_random_uniform_full_int(shape: Any, seed: Any, *, dtype: Any) -> A
 @stateless_random_uniform_full_int.shape
 def _(node: Any) -> Shape:
     with_rank(node.shape(0), 1)
-    merge_dims(with_rank(node.shape(1), 1)[0], 2)
+    vector_of(node.shape(1), 2)
     shape: Shape = node.value_as_shape(0)
     return shape
 
@@ -139,7 +139,7 @@ def _key_counter(seed: Any) -> tuple[Any, Any]:
 
 
 def _key_counter_shape(node: Any) -> list[Shape]:
-    merge_dims(with_rank(node.shape(0), 1)[0], 2)
+    vector_of(node.shape(0), 2)
     shapes: list[Shape] = [(1,), (2,), ()]
     return shapes[: node.num_outputs]
 

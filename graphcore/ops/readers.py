@@ -13,7 +13,7 @@ from .. import readers
 from ..errors import InvalidArgumentError, NotFoundError
 from ..op import op, raw_ops
 from ..readers import OpenWork, Reader
-from ..shapes import with_rank
+from ..shapes import format_shape, with_rank
 from . import rules
 from .data_flow import handle_shape, handle_type, named_resource
 
@@ -127,7 +127,9 @@ def _serialize_state(ctx: Any, reader_handle: Any) -> Any:
 def _restore_state(ctx: Any, reader_handle: Any, state: Any) -> None:
     """Lets a reader go on from what ReaderSerializeState gave."""
     if np.ndim(state):
-        raise InvalidArgumentError(f"Reader state must be scalar, but had shape: {list(np.shape(state))}")
+        raise InvalidArgumentError(
+            f"Reader state must be scalar, but had shape: {format_shape(np.shape(state))}"
+        )
     reader_handle.restore(np.asarray(state, object).item())
 
 

@@ -261,7 +261,7 @@ def _arg_reduction(name: str, text: str, function: Callable[..., Any], worst: fl
                 f"Expected dimension in the range [{-input.ndim}, {input.ndim}), but got {axis}"
             )
         if input.shape[axis] == 0:
-            raise InvalidArgumentError(f"Reduction axis {axis} is empty in shape {list(input.shape)}")
+            raise InvalidArgumentError(f"Reduction axis {axis} is empty in shape {format_shape(input.shape)}")
         places = function(input, axis)
         if input.dtype.kind in "fV":
             # NumPy finds the first NaN; TensorFlow passes them over.
@@ -395,14 +395,14 @@ l2_loss.grad(lambda node, dy: node.inputs[0] * dy)
 def nth_element(input: Any, n: Any, *, reverse: bool) -> Any:
     """The element of the last dimension that would be number n in order, falling if `reverse`."""
     if np.ndim(n):
-        raise InvalidArgumentError(f"N must be scalar, got shape {list(np.shape(n))}")
+        raise InvalidArgumentError(f"N must be scalar, got shape {format_shape(np.shape(n))}")
     if n < 0:
         raise InvalidArgumentError(f"Need n >= 0, got {n}")
     if not input.ndim:
         raise InvalidArgumentError("Input must be >= 1-D, got shape []")
     if input.shape[-1] <= n:
         raise InvalidArgumentError(
-            f"Input must have at least n+1 columns, but n is {n} and its shape {list(input.shape)}"
+            f"Input must have at least n+1 columns, but n is {n} and its shape {format_shape(input.shape)}"
         )
     place = input.shape[-1] - int(n) - 1 if reverse else int(n)
     return np.partition(input, place)[..., place]

@@ -99,7 +99,7 @@ def _unsorted(name: str, kernel: Callable[..., Any], types: Any, grad: Any) -> G
     def run(data: Any, segment_ids: Any, num_segments: Any) -> Any:
         if np.ndim(num_segments):
             raise InvalidArgumentError(
-                f"num_segments should be a scalar, not shape {list(np.shape(num_segments))}"
+                f"num_segments should be a scalar, not shape {format_shape(np.shape(num_segments))}"
             )
         return kernel(data, np.asarray(segment_ids), int(num_segments))
 
@@ -254,7 +254,9 @@ def _sparse_segment_grad(kind: str, suffix: str) -> None:
 
     @declared.shape
     def _(node: Any) -> Shape:
-        grad, rows = node.shape(0), node.value(3)
+        grad, rows = with_rank_at_least(node.shape(0), 1), node.value(3)
+        merge(with_rank(node.shape(1), 1), with_rank(node.shape(2), 1))
+        with_rank(node.shape(3), 0)
         return None if grad is None else (None if rows is None else int(rows), *grad[1:])
 
 

@@ -14,9 +14,9 @@ from ..convert import convert_to_tensor
 from ..dtypes import int8, int16, int32, int64, string, uint8, uint16
 from ..errors import InvalidArgumentError, InvalidTypeError
 from ..op import op
-from ..shapes import Shape, merge, with_rank, with_rank_at_least
+from ..shapes import Shape, format_shape, merge, merge_dims, with_rank, with_rank_at_least
 from ..sparse_tensor import SparseTensor
-from .sparse_math import check_bounds, check_sparse, flat_places
+from .sparse_math import check_bounds, check_sparse, flat_places, sparse_shapes
 
 _TYPES = (int8, int16, int32, int64, uint8, uint16, string)
 _SET1 = "set1_indices: int64, set1_values: T, set1_shape: int64"
@@ -61,7 +61,8 @@ def _of_sparse(indices: Any, values: Any, shape: Any, validate: bool) -> _Sets:
         if len(back):
             at = int(back[0]) + 1
             raise InvalidArgumentError(
-                f"indices[{at}] = {indices[at].tolist()} is out of order. Many sparse ops require sorted "
+                f"indices[{at}] = {format_shape(indices[at].tolist())} is out of order. Many sparse "
+                "ops require sorted "
                 "indices."
             )
     for place, value in zip(flat_places(indices[:, :-1], found.groups).tolist(), values.tolist()):
@@ -76,7 +77,9 @@ def _combined(first: _Sets, second: _Sets, set_operation: str, dtype: Any) -> tu
             f"Invalid set_operation {set_operation}. Known are {', '.join(_OPERATIONS)}."
         )
     if first.groups != second.groups:
-        raise InvalidArgumentError(f"Mismatched shapes {first.groups} vs {second.groups}")
+        raise InvalidArgumentError(
+            f"Mismatched shapes {format_shape(first.groups)} vs {format_shape(second.groups)}"
+        )
     indices: list[list[int]] = []
     values: list[Any] = []
     largest = 0
@@ -149,11 +152,8 @@ def dense_to_sparse_set_operation(
 
 @dense_to_sparse_set_operation.shape
 def _(node: Any) -> list[Shape]:
-    first, rank = with_rank_at_least(node.shape(0), 2), with_rank(node.shape(3), 1)
-    if first is not None:
-        merge((len(first),), rank)
-        return _result_shapes(len(first))
-    return _result_shapes(None if rank is None else rank[0])
+    first, rank = with_rank_at_least(node.shape(0), 2), sparse_shapes(*node.shapes[1:])
+    return _result_shapes(merge_dims(None if first is None else len(first), rank))
 
 
 @op("SparseToSparseSetOperation", f"{_SET1}, {_SET2} -> {_RESULT}", *_ATTRS, T=_TYPES, no_grad=_NO_GRAD)
@@ -176,8 +176,7 @@ def sparse_to_sparse_set_operation(
 
 @sparse_to_sparse_set_operation.shape
 def _(node: Any) -> list[Shape]:
-    rank = merge(with_rank(node.shape(2), 1), with_rank(node.shape(5), 1))
-    return _result_shapes(None if rank is None else rank[0])
+    return _result_shapes(merge_dims(sparse_shapes(*node.shapes[:3]), sparse_shapes(*node.shapes[3:])))
 
 
 # TensorFlow's Python functions

@@ -10,7 +10,7 @@ import numpy as np
 from ..dtypes import ANY
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import op, raw_ops
-from ..shapes import Shape, format_shape, merge, with_rank
+from ..shapes import Shape, format_shape, merge_dims, with_rank
 
 
 @op(
@@ -144,8 +144,7 @@ def _(node: Any) -> list[Shape]:
     indices, values = with_rank(node.shape(0), 2), with_rank(node.shape(1), 1)
     shape = with_rank(node.shape(2), 1)
     with_rank(node.shape(3), 0)
-    (rows,) = merge(None if indices is None else indices[:1], values) or (None,)
-    (rank,) = merge(None if indices is None else indices[1:], shape) or (None,)
+    rows, rank = merge_dims(indices[0], values[0]), merge_dims(indices[1], shape[0])
     if rank == 0:
         raise InvalidValueError("dense_shape must not be empty")
     dense = node.value_as_shape(2)

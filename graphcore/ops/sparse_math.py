@@ -17,7 +17,7 @@ import numpy as np
 from ..convert import constant, convert_to_tensor
 from ..default import name_scope
 from ..dtypes import ANY, INDEX, NUMBER, REAL, float32, float64, int32, int64
-from ..errors import InternalError, InvalidArgumentError, InvalidTypeError
+from ..errors import InternalError, InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..op import GraphOp, op, raw_ops
 from ..shapes import Shape, format_shape, merge_dims, with_rank
 from ..sparse_tensor import SparseTensor
@@ -54,13 +54,27 @@ def check_sparse(indices: Any, values: Any, shape: Any, what: str = "") -> None:
         )
 
 
+def sparse_shapes(indices: Shape, values: Shape, shape: Shape) -> int | None:
+    """The rank of a sparse tensor, by the shapes of its three tensors.
+
+    Raises:
+        InvalidValueError: They do not fit.
+    """
+    (rows, rank), (count,), (dims,) = with_rank(indices, 2), with_rank(values, 1), with_rank(shape, 1)
+    if rows is not None and count is not None and rows != count:
+        raise InvalidValueError(f"Number of elements in index ({rows}) and values ({count}) do not match.")
+    if rank is not None and dims is not None and rank != dims:
+        raise InvalidValueError(f"Index rank ({rank}) and shape rank ({dims}) do not match.")
+    return dims if rank is None else rank
+
+
 def check_bounds(indices: Any, shape: Any) -> None:
     """Raises InvalidArgumentError where an index lies outside of the shape."""
     wrong = np.flatnonzero(((indices < 0) | (indices >= shape)).any(axis=1))
     if len(wrong):
         raise InvalidArgumentError(
-            f"indices[{wrong[0]}] = {indices[wrong[0]].tolist()} is out of bounds: need 0 <= index < "
-            f"{np.asarray(shape).tolist()}"
+            f"indices[{wrong[0]}] = {format_shape(indices[wrong[0]].tolist())} is out of bounds: "
+            f"need 0 <= index < {format_shape(np.asarray(shape).tolist())}"
         )
 
 
@@ -394,10 +408,12 @@ def sparse_tensor_dense_matmul(
 
 @sparse_tensor_dense_matmul.shape
 def _(node: Any) -> Shape:
-    b = with_rank(node.shape(3), 2) or (None, None)
-    a = node.value_as_shape(2) or (None, None)
-    height = a[1] if node.attr("adjoint_a") else a[0]
-    return height, b[0] if node.attr("adjoint_b") else b[1]
+    sparse_shapes(*node.shapes[:3])
+    b, a = with_rank(node.shape(3), 2), with_rank(node.value_as_shape(2), 2)
+    height, inner = a[::-1] if node.attr("adjoint_a") else a
+    other, width = b[::-1] if node.attr("adjoint_b") else b
+    merge_dims(inner, other)
+    return height, width
 
 
 @sparse_tensor_dense_matmul.grad
@@ -602,10 +618,10 @@ sparse_concat = op(
 @sparse_concat.shape
 def _(node: Any) -> list[Shape]:
     count = node.num_inputs // 3
-    total, rank = 0, None
-    for indices, values, size in zip(
-        *(node.shapes[start : start + count] for start in (0, count, 2 * count))
-    ):
+    total: Any = 0
+    rank = None
+    kinds = (node.shapes[start : start + count] for start in (0, count, 2 * count))
+    for indices, values, size in zip(*kinds):
         rows, columns = with_rank(indices, 2)
         rows = merge_dims(rows, with_rank(values, 1)[0])
         total = None if total is None or rows is None else total + rows
@@ -721,7 +737,8 @@ def sparse_slice_grad(
             result[position] = at.pop(index)
     if at:
         raise InternalError(
-            f"Elements of backprop_val_grad aren't all propagated: {len(at)} output indices, the first "
+            f"Elements of backprop_val_grad aren't all propagated. Num elements:{len(output_indices)}, used: "
+            f"{len(output_indices) - len(at)}; of the other output indices, the first "
             f"{list(next(iter(at)))}, are no input index moved by {input_start.tolist()}"
         )
     return result

@@ -105,7 +105,8 @@ def _rows(indices: Any, values: Any, shape: Any) -> list[Sparse]:
     if np.any(first[1:] < first[:-1]):
         at = int(np.flatnonzero(first[1:] < first[:-1])[0]) + 1
         raise InvalidArgumentError(
-            f"indices[{at}] = {indices[at].tolist()} is out of order. Many sparse ops require sorted indices."
+            f"indices[{at}] = {format_shape(indices[at].tolist())} is out of order. Many sparse ops "
+            "require sorted indices."
         )
     bounds = np.searchsorted(first, np.arange(count + 1)).tolist()
     return [

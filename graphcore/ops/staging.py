@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import InvalidArgumentError
 from ..op import op
+from ..shapes import format_shape
 from ..staging import StagingArea, StagingMap
 from . import rules
 
@@ -130,7 +131,7 @@ def _map_clear(ctx: Any, *, node: Any) -> None:
 
 def _key(key: Any) -> int:
     if np.size(key) != 1:
-        raise InvalidArgumentError(f"key must be a scalar, but has shape {list(np.shape(key))}")
+        raise InvalidArgumentError(f"key must be a scalar, but has shape {format_shape(np.shape(key))}")
     return int(np.reshape(key, -1)[0])
 
 

@@ -152,8 +152,9 @@ def check_same_shape(ref: Any, value: Any, what: str) -> None:
     """Raises InvalidArgumentError, in TensorFlow's words, unless shapes are equal."""
     if ref.shape != value.shape:
         raise InvalidArgumentError(
-            f"{what} requires shapes of both tensors to match. lhs shape= {list(ref.shape)} rhs shape= "
-            f"{list(value.shape)}"
+            f"{what} requires shapes of both tensors to match. lhs shape= {format_shape(ref.shape)} "
+            "rhs shape= "
+            f"{format_shape(value.shape)}"
         )
 
 
@@ -311,7 +312,9 @@ for _counting in (count_up_to, resource_count_up_to):
 def ref_select(index: Any, inputs: list[Any]) -> Any:
     """One of several references."""
     if np.ndim(index):
-        raise InvalidArgumentError(f"Index must be a scalar, but it has shape {list(np.shape(index))}")
+        raise InvalidArgumentError(
+            f"Index must be a scalar, but it has shape {format_shape(np.shape(index))}"
+        )
     if not 0 <= index < len(inputs):
         raise InvalidArgumentError(f"Index must be in the range [0, {len(inputs)}) but got {index}")
     return inputs[int(index)]

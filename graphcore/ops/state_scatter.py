@@ -50,8 +50,9 @@ def scatter(array: Any, indices: Any, updates: Any, how: str) -> None:
         raise InvalidArgumentError(
             "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
             "updates.shape "
-            f"{list(np.shape(updates))}, indices.shape {list(np.shape(indices))}, params.shape "
-            f"{list(array.shape)}"
+            f"{format_shape(np.shape(updates))}, indices.shape {format_shape(np.shape(indices))}, "
+            "params.shape "
+            f"{format_shape(array.shape)}"
         )
     rows = updates if not np.ndim(updates) else np.reshape(updates, (flat.size, *array.shape[1:]))
     if how == "Update":

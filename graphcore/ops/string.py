@@ -153,7 +153,8 @@ def substr_op(input: Any, pos: Any, len: Any, *, unit: str) -> Any:
     """Pieces from `pos` on (from the end where negative), `len` bytes or characters long."""
     if np.shape(pos) != np.shape(len):
         raise InvalidArgumentError(
-            f"pos and len should have the same shape, got: {list(np.shape(pos))} vs. {list(np.shape(len))}"
+            f"pos and len should have the same shape, got: {format_shape(np.shape(pos))} vs. "
+            f"{format_shape(np.shape(len))}"
         )
 
     def piece(data: bytes, start: int, size: int) -> bytes:

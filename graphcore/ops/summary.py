@@ -28,7 +28,8 @@ def scalar_summary(tags: Any, values: Any) -> Any:
     """One value for each tag."""
     if np.shape(tags) != np.shape(values):
         raise InvalidArgumentError(
-            f"tags and values not the same shape: {list(np.shape(tags))} != {list(np.shape(values))}"
+            f"tags and values not the same shape: {shape_text(np.shape(tags))} != "
+            f"{shape_text(np.shape(values))}"
         )
     summary = protos.Summary()
     for tag, value in zip(np.reshape(tags, -1).tolist(), np.reshape(values, -1).tolist()):

@@ -14,7 +14,7 @@ from ..dtypes import ANY, as_dtype, int64
 from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..op import op, raw_ops
 from ..operation import Tensor
-from ..shapes import Shape, merge
+from ..shapes import Shape, format_shape, merge
 from ..tensor_shape import TensorShape, as_shape
 from . import rules
 from .array_create import tf_range
@@ -49,7 +49,9 @@ def tensor_array_v3(
 ) -> tuple[Any, Any]:
     """A new array for this run."""
     if np.ndim(size):
-        raise InvalidArgumentError(f"TensorArray size must be scalar, but had shape: {list(np.shape(size))}")
+        raise InvalidArgumentError(
+            f"TensorArray size must be scalar, but had shape: {format_shape(np.shape(size))}"
+        )
     if size < 0:
         raise InvalidArgumentError(f"Size should be >= 0, not {int(size)}")
     name = tensor_array_name or node.name
@@ -196,7 +198,7 @@ def tensor_array_split_v3(handle: Any, value: Any, lengths: Any, flow_in: Any) -
         raise InvalidArgumentError(
             "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
             f"{int(lengths.sum())} "
-            f"and value's shape is: {list(value.shape)}"
+            f"and value's shape is: {format_shape(value.shape)}"
         )
     if len(lengths) != len(handle) and not handle.dynamic:
         raise InvalidArgumentError(

@@ -37,7 +37,9 @@ def _partial(element_shape: Any) -> Shape:
             f"The only valid scalar shape tensor is the fully unknown shape specified as -1. Got: {array}"
         )
     if array.ndim != 1:
-        raise InvalidArgumentError(f"element_shape must be a scalar or vector, not {list(array.shape)}")
+        raise InvalidArgumentError(
+            f"element_shape must be a scalar or vector, not {format_shape(array.shape)}"
+        )
     if (array < -1).any():
         raise InvalidArgumentError(f"Shape dimensions must be -1 or more: {array.tolist()}")
     return tuple(None if dim < 0 else int(dim) for dim in array.tolist())
@@ -118,7 +120,9 @@ def tensor_list_split(tensor: Any, element_shape: Any, lengths: Any) -> Any:
             f"{format_shape(shape)}"
         )
     if lengths.ndim != 1:
-        raise InvalidArgumentError(f"Expected lengths to be a vector, received shape: {list(lengths.shape)}")
+        raise InvalidArgumentError(
+            f"Expected lengths to be a vector, received shape: {format_shape(lengths.shape)}"
+        )
     ends = np.cumsum(lengths)
     for length, end in zip(lengths.tolist(), ends.tolist()):
         if length < 0:
@@ -195,7 +199,7 @@ def tensor_list_scatter_into(input_handle: Any, tensor: Any, indices: Any) -> An
     _at_least_vector(tensor)
     if indices.ndim != 1:
         raise InvalidArgumentError(
-            f"Expected indices to be a vector, but received shape: {list(indices.shape)}"
+            f"Expected indices to be a vector, but received shape: {format_shape(indices.shape)}"
         )
     if len(indices) != tensor.shape[0]:
         raise InvalidArgumentError(
@@ -289,7 +293,7 @@ def tensor_list_concat_lists(input_a: Any, input_b: Any, *, element_dtype: Any) 
     if np.shape(input_a) != np.shape(input_b):
         raise InvalidArgumentError(
             "Incompatible input TensorList tensor shapes: "
-            f"{list(np.shape(input_a))} vs. {list(np.shape(input_b))}"
+            f"{format_shape(np.shape(input_a))} vs. {format_shape(np.shape(input_b))}"
         )
     if np.ndim(input_a):
         result = np.empty(input_a.shape, object)
@@ -316,7 +320,7 @@ def tensor_list_push_back_batch(input_handles: Any, tensor: Any) -> Any:
     _at_least_vector(tensor, "Expected tensor to be")
     if np.ndim(input_handles) != 1:
         raise InvalidArgumentError(
-            f"Expected input_handles to be a vector, but saw: {list(np.shape(input_handles))}"
+            f"Expected input_handles to be a vector, but saw: {format_shape(np.shape(input_handles))}"
         )
     if len(input_handles) != len(tensor):
         raise InvalidArgumentError(
