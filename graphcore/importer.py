@@ -314,6 +314,8 @@ class Importer:
         definition = operation.definition
         if definition is None:
             return
+        if any(key not in definition.attrs and key[:1] != "_" for key in operation._source.attr):
+            return  # of a later TensorFlow, whose op takes more dtypes by an attribute that 1.15 has not
         expected = [
             dtype for arg in definition.inputs for dtype in definition.arg_dtypes(arg, operation.attr)
         ]

@@ -55,6 +55,11 @@ REASONS: tuple[tuple[str, str], ...] = (
     ),
     ("Deprecated in TensorFlow 1; use tf.train.MonitoredTrainingSession.", "train.Supervisor"),
     (
+        "Of tf.contrib there is what old scripts cannot do without: in `layers` initializers and regularizers, "
+        "in `framework` what finds variables and assigns from checkpoints, and `lookup`.",
+        "contrib",
+    ),
+    (
         "Quantized training changes a graph for TensorFlow Lite; tf.quantization has the fake_quant ops.",
         "train.do_quantize_training_on_graphdef",
     ),
