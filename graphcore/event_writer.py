@@ -18,6 +18,8 @@ from .errors import InvalidTypeError, InvalidValueError
 from .graph import Graph
 from .ops.summary_writer import session_writer
 
+_PLUGINS_DIR = "plugins"
+
 
 class FileWriter:
     """Writes an event file that TensorBoard shows; a context manager.
@@ -144,7 +146,7 @@ class FileWriter:
 
     def _write_plugin_assets(self, graph: Graph) -> None:
         for container in plugin_asset.get_all_plugin_assets(graph):
-            folder = os.path.join(self._logdir, "plugins", container.plugin_name)
+            folder = os.path.join(self._logdir, _PLUGINS_DIR, container.plugin_name)
             files.make_directory(folder, parents=True)
             for name, content in container.assets().items():
                 data = content if isinstance(content, bytes) else content.encode()
