@@ -55,11 +55,6 @@ REASONS: tuple[tuple[str, str], ...] = (
     ),
     ("Deprecated in TensorFlow 1; use tf.train.MonitoredTrainingSession.", "train.Supervisor"),
     (
-        "Of tf.contrib there is what old scripts cannot do without: in `layers` initializers and regularizers, "
-        "in `framework` what finds variables and assigns from checkpoints, and `lookup`.",
-        "contrib",
-    ),
-    (
         "Quantized training changes a graph for TensorFlow Lite; tf.quantization has the fake_quant ops.",
         "train.do_quantize_training_on_graphdef",
     ),
@@ -114,6 +109,13 @@ REASONS: tuple[tuple[str, str], ...] = (
 )
 
 
+# Of its thousands of names none is public API of 1.15 to be counted.
+_CONTRIB = (
+    "of tf.contrib there is what old scripts cannot do without: in `layers` initializers and regularizers, "
+    "in `framework` what finds variables and assigns from checkpoints."
+)
+
+
 def reason(path: str) -> str | None:
     """Why a symbol (`tf.nn.relu`) is absent; None where no row says."""
     name = path.removeprefix("tf.")
@@ -126,7 +128,7 @@ def reason(path: str) -> str | None:
 def missing(module: str, name: str) -> AttributeError:
     """The error for attribute `name` of the public module `module` (its `__name__`)."""
     path = ".".join(["tf", *module.split(".graphcore.")[1:], name])
-    why = reason(path)
+    why = _CONTRIB if path.startswith("tf.contrib.") else reason(path)
     return AttributeError(
         f"module {module!r} has no attribute {name!r}" + (f". {path}: {why}" if why else "")
     )
