@@ -318,12 +318,13 @@ def _tuple(grads: list[Any]) -> list[Any]:
     with get_default_graph().control_dependencies(operations):
         gate = get_default_graph().add_node("NoOp", [], {}, "tuple/group_deps")
     with get_default_graph().control_dependencies([gate]):
+        name = "tuple/control_dependency"
         return [
             None
             if grad is None
-            else grad._rebuilt(raw_ops.Identity(grad.values))
+            else grad._rebuilt(raw_ops.Identity(grad.values, name=name))
             if isinstance(grad, IndexedSlices)
-            else raw_ops.Identity(grad)
+            else raw_ops.Identity(grad, name=name)
             for grad in grads
         ]
 

@@ -247,7 +247,11 @@ def lin_space(start: Any, stop: Any, num: Any) -> Any:
 
 @lin_space.shape
 def _(node: Any) -> Shape:
+    for index in range(3):
+        with_rank(node.shape(index), 0)
     num = node.value(2)
+    if num is not None and num <= 0:
+        raise InvalidValueError(f"Requires num > 0: {num}")
     return (None if num is None else int(num),)
 
 

@@ -108,12 +108,12 @@ def _concat(values: list[Any], axis: Any) -> Any:
     for index, shape in enumerate(shapes):
         if len(shape) != len(first):
             raise InvalidArgumentError(
-                f"ConcatOp : Ranks of all input tensors should match: shape[0] = {list(first)} vs. "
+                f"ConcatOp : Ranks of all input tensors should match: shape[0] = {format_shape(first)} vs. "
                 f"shape[{index}] = {format_shape(shape)}"
             )
         if any(a != b for axis_, (a, b) in enumerate(zip(first, shape)) if axis_ != position):
             raise InvalidArgumentError(
-                f"ConcatOp : Dimensions of inputs should match: shape[0] = {list(first)} vs. "
+                f"ConcatOp : Dimensions of inputs should match: shape[0] = {format_shape(first)} vs. "
                 f"shape[{index}] = {format_shape(shape)}"
             )
     if rank == 0:

@@ -163,7 +163,7 @@ def _(node: Any) -> Shape:
     exact = value is not None
     known = num_elements(tuple(1 if dim is None else dim for dim in wanted)) or 0
     unknown = [index for index, dim in enumerate(wanted) if dim is None]
-    if total is None or (not exact and len(unknown) != 1):
+    if total is None or (not exact and len(unknown) > 1):
         return wanted
     if len(unknown) == 1:
         if known == 0:

@@ -20,7 +20,7 @@ from ..default import get_default_graph, name_scope
 from ..dtypes import ANY, FLOATING
 from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..indexed_slices import IndexedSlices
-from ..op import group, op, raw_ops
+from ..op import group, no_op, op, raw_ops
 from ..operation import Operation, Tensor
 from ..printing import summarize_value
 from ..shapes import Shape, format_shape
@@ -303,9 +303,19 @@ def tf_assert(condition: Any, data: Any, summarize: int | None = None, name: str
     Raises:
         InvalidArgumentError: The condition is known now and does not hold.
     """
+    from ..conditional import cond
+
+    count = 3 if summarize is None else summarize
     with name_scope(name, "Assert", data):
-        condition = convert_to_tensor(condition)
-        return assert_op(condition, data, summarize=3 if summarize is None else summarize)
+        tensors = [convert_to_tensor(item) for item in data]
+        condition = convert_to_tensor(condition, name="Condition")
+        if all(tensor.dtype.base_dtype.name in ("string", "int32") for tensor in tensors):
+            return assert_op(condition, tensors, summarize=count)
+        # Other data may be on a device, from which TensorFlow brings it only where the condition is false.
+        guarded = cond(
+            condition, no_op, lambda: assert_op(condition, data, summarize=count), name="AssertGuard"
+        )
+        return guarded.op
 
 
 def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> tuple[Any, Any]:

@@ -41,6 +41,7 @@ from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..kernels.arrays import shape_text
 from ..op import GraphOp, op, raw_ops
 from ..operation import Tensor
+from ..shapes import is_fully_defined
 from ..tensor_shape import TensorShape
 from . import rules
 
@@ -189,7 +190,9 @@ def _add_grad(node: Any, dz: Any) -> Any:
 
 def _mul_grad(node: Any, dz: Any) -> Any:
     x, y = _xy(node)
-    return dz * y, x * dz
+    if x.static_shape == y.static_shape and is_fully_defined(x.static_shape):
+        return raw_ops.Mul(dz, y), raw_ops.Mul(dz, x)
+    return raw_ops.Mul(dz, y), raw_ops.Mul(x, dz)
 
 
 def _div_grad(divide: str) -> Callable[..., Any]:

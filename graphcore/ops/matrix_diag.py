@@ -326,7 +326,8 @@ def _(node: Any) -> Shape:
     shape, diagonal = with_rank_at_least(node.shape(0), 2), with_rank_at_least(node.shape(1), 1)
     bounds = _static_bounds(node, 2)
     if shape is None and diagonal is not None and bounds is not None:
-        return (None,) * (len(diagonal) + (1 if bounds[0] == bounds[1] else 0))
+        batch = diagonal[:-1] if bounds[0] == bounds[1] else diagonal[:-2]
+        return (*batch, None, None)
     return shape
 
 

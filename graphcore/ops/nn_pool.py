@@ -59,7 +59,10 @@ def _pooled(node: Any, ksize: Any, strides: Any, data_format: str) -> Shape:
     check_length(kind, "stride", strides)
     check_length(kind, "ksize", ksize)
     result: list[Dim] = list(x)
-    for axis in (*spatial_axes(data_format), channel_axis(data_format, 4)):
+    pooled = list(spatial_axes(data_format))
+    if kind != "AvgPool":
+        pooled.append(channel_axis(data_format, 4))
+    for axis in pooled:
         result[axis] = windowed_size(x[axis], ksize[axis], strides[axis], node.attr("padding"))
     return tuple(result)
 

@@ -136,8 +136,9 @@ def kept_shape(node: Any) -> Any:
 def reduced_shape(shape: Any, axes: Any) -> Any:
     """A shape (int32) with reduced dimensions 1, as operations."""
     rank = raw_ops.Size(shape)
-    axes = raw_ops.FloorMod(raw_ops.Cast(axes, DstT=int32) + rank, rank)
-    all_axes = raw_ops.Range(0, rank, 1)
+    axes = (axes if axes.dtype == int32 else raw_ops.Cast(axes, DstT=int32)) + rank
+    axes = raw_ops.FloorMod(axes, rank, name="mod")
+    all_axes = raw_ops.Range(0, rank, 1, name="range")
     return raw_ops.DynamicStitch([all_axes, axes], [shape, raw_ops.Fill(raw_ops.Shape(axes), 1)])
 
 
@@ -152,6 +153,12 @@ def static_kept_shape(node: Any) -> list[int | None] | None:
 
 def _sum_grad(node: Any, dy: Any) -> Any:
     x = node.inputs[0]
+    axes = node.graph.constant_value(node.inputs[1])
+    if x.static_shape is not None and np.array_equal(axes, np.arange(len(x.static_shape))):
+        whole = raw_ops.Reshape(dy, np.ones(len(x.static_shape), np.int32))
+        known = None not in x.static_shape
+        tiles = convert_to_tensor(np.int32(x.static_shape)) if known else raw_ops.Shape(x)
+        return [raw_ops.Tile(whole, tiles), None]
     kept = static_kept_shape(node)
     if kept is not None:
         tiles = [size if size and keep == 1 else 1 for size, keep in zip(x.static_shape, kept)]
@@ -164,7 +171,7 @@ def _sum_grad(node: Any, dy: Any) -> Any:
             ]
     kept = kept_shape(node)
     shape = raw_ops.Shape(x)
-    tiles = raw_ops.FloorDiv(shape, raw_ops.Maximum(kept, 1))
+    tiles = raw_ops.FloorDiv(shape, raw_ops.Maximum(kept, 1), name="floordiv")
     return [raw_ops.Tile(raw_ops.Reshape(dy, kept), tiles), None]
 
 
@@ -173,12 +180,12 @@ def _mean_grad(node: Any, dy: Any) -> Any:
     x, y = node.inputs[0], node.outputs[0]
     sizes = [tensor.get_shape().num_elements() for tensor in (x, y)]
     if None not in sizes:
-        factor: Any = convert_to_tensor(sizes[0] // max(sizes[1], 1), int32)
+        factor: Any = convert_to_tensor(sizes[0] // max(sizes[1], 1), grad.dtype)
     else:
-        factor = raw_ops.FloorDiv(
-            raw_ops.Prod(raw_ops.Shape(x), [0]), raw_ops.Maximum(raw_ops.Prod(raw_ops.Shape(y), [0]), 1)
-        )
-    return [raw_ops.RealDiv(grad, raw_ops.Cast(factor, DstT=grad.dtype)), None]
+        counts = [raw_ops.Prod(shape, [0]) for shape in [raw_ops.Shape(x), raw_ops.Shape(y)]]
+        factor = raw_ops.FloorDiv(counts[0], raw_ops.Maximum(counts[1], 1), name="floordiv")
+        factor = raw_ops.Cast(factor, DstT=grad.dtype)
+    return [raw_ops.RealDiv(grad, factor, name="truediv"), None]
 
 
 def _extreme_grad(node: Any, dy: Any) -> Any:

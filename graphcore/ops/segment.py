@@ -255,7 +255,7 @@ def _sparse_segment_grad(kind: str, suffix: str) -> None:
     @declared.shape
     def _(node: Any) -> Shape:
         grad, rows = with_rank_at_least(node.shape(0), 1), node.value(3)
-        merge(with_rank(node.shape(1), 1), with_rank(node.shape(2), 1))
+        merge(with_rank(node.shape(2), 1), with_rank(node.shape(1), 1))
         with_rank(node.shape(3), 0)
         return None if grad is None else (None if rows is None else int(rows), *grad[1:])
 

@@ -15,15 +15,17 @@ import dataclasses
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import op_cases
+import op_fuzz_checks
 import op_runs
 from op_cases import Case, Quantized, Var
 
 from sgtool import graphcore
+from sgtool.graphcore import registry
 
 KINDS = "fciub"
 # Ops whose draws may disagree, and why. Named on the command line, they are run all the same.
@@ -68,6 +70,7 @@ EXEMPT: dict[str, str] = {
     "InvGrad": _UNCHECKED,
     "LSTMBlockCellGrad": _UNCHECKED,
     "MatrixTriangularSolve": "1.15 refuses zeros on the diagonal, TensorFlow 2 divides by them",
+    "MatrixSolveLs": "numbers of which the squares overflow",
     "MaxPool3D": "TensorFlow 2 has two kernels, which begin at different elements",
     "MaxPool3DGradGrad": "TensorFlow 2 refuses empty ones",
     "MaxPoolGradGrad": _UNCHECKED,
@@ -98,6 +101,7 @@ EXEMPT: dict[str, str] = {
     "Svd": "the signs of complex singular vectors may be any",
     "StringFormat": "TensorFlow 2 writes nothing for no bools",
     "StringNGrams": "TensorFlow 2 wants splits that end with the data",
+    "TridiagonalSolve": "1.15 refuses a zero on the diagonal, TensorFlow 2 divides by it",
     "Unbatch": "batch indices that no Batch gives",
     "UnbatchGrad": "batch indices that no Batch gives",
     "UnicodeDecodeWithOffsets": _CRASH,
@@ -120,17 +124,10 @@ FINITE = {
     "SparseMatMul": "zeros times infinity are left out",
     "TopKV2": "NaN has no place in an order",
 }
+EXEMPT_OF = {"value": EXEMPT, "shape": op_fuzz_checks.SHAPES, "gradient": op_fuzz_checks.GRADIENTS}
 TOLERANCE = {"float16": 8e-3, "bfloat16": 2e-2, "float32": 2e-5, "complex64": 2e-5}
-MISSING = (
-    "not in list of allowed",
-    "duplicate dimension",
-    "No OpKernel",
-    "no OpKernel",
-    "Could not find",
-    "not registered",
-    "Unimplemented",
-    "not implemented",
-)
+EXPECTED = (graphcore.errors.OpError, ValueError, TypeError, NotImplementedError, LookupError)
+KINDS_OF_CHECKS = ("value", "shape", "gradient", "text")
 
 
 def usable(case: Case) -> bool:
@@ -254,9 +251,9 @@ def _change_attrs(rng: np.random.Generator, case: Case) -> Case:
 CHANGES = (_change_dtypes, _change_sizes, _change_values, _change_attrs)
 
 
-def draws(op: str, cases: list[Case], count: int) -> Iterator[Case]:
+def draws(op: str, cases: list[Case], count: int, first: int = 0) -> Iterator[Case]:
     """Changed rows, the same ones each time."""
-    for number in range(count):
+    for number in range(first, first + count):
         rng = np.random.default_rng([zlib.crc32(op.encode()), number])
         case = cases[rng.integers(len(cases))]
         for change in rng.permutation(len(CHANGES))[: rng.integers(1, 4)]:
@@ -274,38 +271,61 @@ def outcome(api: Any, case: Case) -> list[np.ndarray] | Exception:
         return error
 
 
-def disagreement(case: Case, tensorflow: Any) -> str:
-    """How the two systems differ, or ""."""
-    theirs = outcome(tensorflow, case)
-    if isinstance(theirs, Exception) and any(word in str(theirs) for word in MISSING):
-        return ""  # TensorFlow has no kernel for these dtypes
+def disagreements(case: Case, tensorflow: Any, seed: Sequence[int], kinds: set[str]) -> Iterator[str]:
+    """How the two systems differ, a line for each kind of difference."""
     ours = outcome(graphcore, case)
+    if isinstance(ours, Exception) and not isinstance(ours, EXPECTED):
+        yield f"crash: {type(ours).__name__}: {ours}"
+        return
+    if "shape" in kinds:
+        difference = op_fuzz_checks.of_shapes(case, tensorflow, seed, ours)
+        if difference:
+            yield f"shape: {difference}"
+    if not kinds & {"value", "gradient", "text"}:
+        return
+    theirs = outcome(tensorflow, case)
+    if isinstance(theirs, Exception) and any(word in str(theirs) for word in op_fuzz_checks.NO_KERNEL):
+        return  # TensorFlow has no kernel for these dtypes
+    difference = ""
     if isinstance(ours, Exception):
-        if not isinstance(ours, (graphcore.errors.OpError, ValueError, TypeError)):
-            return f"we crash: {type(ours).__name__}: {ours}"
-        if isinstance(theirs, Exception):
-            return ""
-        return f"we refuse it: {str(ours).splitlines()[0]}"
-    if isinstance(theirs, Exception):
-        return f"TensorFlow refuses it: {type(theirs).__name__}: {_message(theirs)}"
+        if not isinstance(theirs, Exception):
+            difference = f"value: we refuse it: {str(ours).splitlines()[0]}"
+        elif "text" in kinds:
+            difference = op_fuzz_checks.of_texts(case.op, ours, theirs)
+            difference = difference and f"text: {difference}"
+    elif isinstance(theirs, Exception):
+        text = op_fuzz_checks.sentence(theirs)
+        difference = f"value: TensorFlow refuses it: {type(theirs).__name__}: {text}"
+    else:
+        difference = _of_values(ours, theirs, case)
+        if not difference and "gradient" in kinds and differentiable(case):
+            difference = op_fuzz_checks.of_gradients(case, tensorflow, ours, lambda a, b: _close(a, b, case))
+            difference = difference and f"gradient: {difference}"
+    if difference:
+        yield difference
+
+
+def _of_values(ours: list[np.ndarray], theirs: list[np.ndarray], case: Case) -> str:
     for index, (a, b) in enumerate(zip(ours, theirs, strict=True)):
         if a.dtype != b.dtype or a.shape != b.shape:
-            return f"output {index}: {a.dtype}{list(a.shape)}, TensorFlow {b.dtype}{list(b.shape)}"
+            return f"value: output {index}: {a.dtype}{list(a.shape)}, TensorFlow {b.dtype}{list(b.shape)}"
         if a.dtype == object or a.dtype.kind in "SU":
             if op_cases.text(a).tolist() != op_cases.text(b).tolist():
-                return f"output {index}: other strings"
+                return f"value: output {index}: other strings"
         elif not _close(a, b, case):
             with np.errstate(all="ignore"):
                 where = np.argmax(~np.isclose(_wide(a), _wide(b), equal_nan=True).reshape(-1))
-            return f"output {index}: {a.reshape(-1)[where]!r}, TensorFlow {b.reshape(-1)[where]!r} at {where}"
+            pair = f"{a.reshape(-1)[where]!r}, TensorFlow {b.reshape(-1)[where]!r}"
+            return f"value: output {index}: {pair} at {where}"
     return ""
 
 
-def _message(error: Exception) -> str:
-    """What TensorFlow's error says, without where."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    noise = ("Graph execution error", "Detected at node", "File ", "Node: ", "[[", "Original stack")
-    return next((line for line in lines if line and not line.startswith(noise)), "")[:200]
+def differentiable(case: Case) -> bool:
+    """Whether a row's gradients are compared."""
+    op = registry.find(case.op)
+    if op is None or op.grad_fn is None or case.oracle_grad is not True or isinstance(case.grad, str):
+        return False
+    return op_fuzz_checks.is_moderate(case)
 
 
 def _wide(value: np.ndarray) -> np.ndarray:
@@ -336,21 +356,30 @@ def _array(value: np.ndarray) -> str:
     return f"{value.dtype}{list(value.shape)} {body}"
 
 
+def kinds_for(op: str) -> set[str]:
+    """What the draws of an op compare."""
+    kinds = set(KINDS_OF_CHECKS) - {kind for kind, table in EXEMPT_OF.items() if op in table}
+    return kinds - {"gradient", "text"} if op in EXEMPT else kinds
+
+
 def main(arguments: list[str]) -> None:
     """Runs the draws; prints each that disagrees."""
     import tensorflow.compat.v1 as tensorflow
 
+    tensorflow.disable_v2_behavior()
     count = int(arguments[arguments.index("--draws") + 1]) if "--draws" in arguments else 20
+    first = int(arguments[arguments.index("--first") + 1]) if "--first" in arguments else 0
     names = [each for each in arguments if not each.startswith("--") and not each.isdigit()]
     total = 0
     for op, cases in rows().items():
-        if op not in names if names else op in EXEMPT:
+        if names and op not in names:
             continue
+        kinds = set(KINDS_OF_CHECKS) if names else kinds_for(op)
         child = os.fork()  # TensorFlow crashes at some draws
         if not child:
-            for number, case in enumerate(draws(op, cases, count)):
-                difference = disagreement(case, tensorflow)
-                if difference:
+            for number, case in enumerate(draws(op, cases, count, first), first):
+                seed = [zlib.crc32(op.encode()), number, 1]
+                for difference in disagreements(case, tensorflow, seed, kinds):
                     print(f"{op} {number}: {difference}\n    {shown(case)}", flush=True)
             os._exit(0)
         _, status = os.waitpid(child, 0)

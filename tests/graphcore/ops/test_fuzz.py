@@ -6,11 +6,13 @@ import sys
 
 import numpy as np
 import op_fuzz
+import op_fuzz_checks as checks
 import op_runs
 import pytest
 from op_cases import case, floats, text
 
 from sgtool import graphcore as tf
+from sgtool.graphcore import registry
 
 DRAWS = int(os.environ.get("SGTOOL_FUZZ_DRAWS", "4"))  # a draw for each op takes about 4 seconds
 
@@ -20,7 +22,8 @@ def test_draws_are_the_same_each_time_and_change_the_rows():
     first, second = ([op_fuzz.shown(draw) for draw in op_fuzz.draws("Add", rows["Add"], 20)] for _ in "12")
     assert first == second
     assert len(set(first)) > 10
-    assert set(op_fuzz.EXEMPT) | set(op_fuzz.FINITE) <= set(rows)
+    tables = (op_fuzz.EXEMPT, op_fuzz.FINITE, checks.SHAPES, checks.GRADIENTS, checks.TEXTS)
+    assert set().union(*tables) <= set(rows)
 
 
 @pytest.mark.oracle
@@ -34,9 +37,7 @@ def test_draws_agree_with_tensorflow():
         check=False,
     )
     assert not done.returncode, done.stderr[-2000:]
-    assert done.stdout.endswith(
-        f"{DRAWS} draws for each of {len(op_fuzz.rows()) - len(op_fuzz.EXEMPT)} ops\n"
-    )
+    assert done.stdout.endswith(f"{DRAWS} draws for each of {len(op_fuzz.rows())} ops\n")
     assert done.stdout.count("\n") == 1, done.stdout
 
 
@@ -101,6 +102,83 @@ REFUSED = [
 def test_a_call_that_makes_no_sense_is_refused_with_the_reason(call, message):
     with pytest.raises((tf.errors.InvalidArgumentError, tf.errors.InternalError, ValueError), match=message):
         op_runs.run(tf, call)
+
+
+PARTLY = [  # (op, shapes or known values of the inputs, attributes, the first output's shape)
+    ("MatrixSolve", (None, [None, 5]), {}, [None, 5]),
+    ("MatrixSolveLs", ([None, 3], None, []), {}, [3, None]),
+    ("GatherV2", ([None, 4, None], [7, None], []), {}, [None] * 4),
+    ("SoftmaxCrossEntropyWithLogits", (None, [4, 3]), {}, [4]),
+    (
+        "MaxPoolGradWithArgmax",
+        (None, None, None),
+        {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1]},
+        [None] * 4,
+    ),
+    ("BatchMatMul", ([None, None, 2], [6, 2, 4]), {}, [6, None, 4]),
+    ("SparseDenseCwiseMul", ([4, 2], [None], [2], None), {}, [4]),
+    ("RaggedRange", ([None], [2], []), {}, [3]),
+    ("Reverse", (None, [3]), {}, [None] * 3),
+    ("MirrorPadGrad", (None, [2, 2]), {"mode": "REFLECT"}, [None] * 2),
+    (
+        "AvgPool",
+        ([None, 4, 4, 2],),
+        {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "data_format": "NCHW"},
+        [None, 4, 2, 2],
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "shapes", "attrs", "expected"), PARTLY, ids=lambda item: str(item)[:30])
+def test_static_shapes_of_inputs_that_are_partly_known(name, shapes, attrs, expected):
+    declared = registry.find(name).definition
+    if "padding" in declared.attrs:
+        attrs = attrs | {"padding": "VALID"}
+    with tf.Graph().as_default():
+        inputs = {}
+        for arg, shape in zip(declared.inputs, shapes, strict=True):
+            if arg.dtype is not None:
+                dtype = arg.dtype
+            else:
+                allowed = declared.attrs[arg.type_attr].allowed
+                dtype = tf.float32 if not allowed or tf.float32 in allowed else allowed[0]
+            inputs[arg.name] = tf.placeholder(dtype, shape)
+        output = op_runs.apply(tf, name, inputs | attrs).outputs[0]
+        assert output.get_shape().as_list() == expected
+
+
+def test_a_product_with_zero_repetitions_is_empty():
+    with tf.Graph().as_default():
+        times = tf.stack([tf.placeholder(tf.int32, []), 0])
+        assert tf.tile(tf.placeholder(tf.float32, [None, 3]), times).get_shape().as_list() == [None, 0]
+
+
+def test_assert_of_floats_is_a_conditional_as_tensorflow_builds_it():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [])
+        check = tf.Assert(x > 0, [x])
+        assert (check.name, check.type) == ("Assert/AssertGuard/Merge", "Merge")
+        assert graph.get_operation_by_name("Assert/AssertGuard/Assert").type == "Assert"
+        with tf.Session() as session:
+            session.run(check, {x: 1.0})
+            with pytest.raises(tf.errors.InvalidArgumentError, match="assertion failed"):
+                session.run(check, {x: -1.0})
+
+
+def test_gradients_have_the_names_that_tensorflow_gives_them():
+    with tf.Graph().as_default() as graph:
+        w = tf.Variable(tf.zeros([3]))
+        loss = tf.reduce_sum(tf.exp(w) * tf.sin(w))
+        tf.train.GradientDescentOptimizer(0.1).compute_gradients(loss)
+        names = {operation.name for operation in graph.get_operations()}
+    assert {
+        "gradients/Sum_grad/Const",
+        "gradients/mul_grad/Mul",
+        "gradients/mul_grad/Mul_1",
+        "gradients/mul_grad/tuple/group_deps",
+        "gradients/mul_grad/tuple/control_dependency",
+        "gradients/mul_grad/tuple/control_dependency_1",
+    } <= names
 
 
 def test_a_histogram_of_the_largest_integers_has_them_at_its_ends():
