@@ -507,10 +507,10 @@ def mirror_pad(input: Any, paddings: Any, *, mode: str) -> Any:
     less = 1 if mode == "REFLECT" else 0
     for axis, ((before, after), size) in enumerate(zip(pairs, input.shape)):
         if max(before, after) > size - less:
+            wanted, reason = ("less", "not less") if less else ("no greater", "greater")
             raise InvalidArgumentError(
-                f"paddings must be no greater than the dimension size{' minus 1' if less else ''}: "
-                f"{before}, {after} "
-                f"in dimension {axis} of size {size}"
+                f"paddings must be {wanted} than the dimension size: {before}, {after} {reason} than {size}, "
+                f"in dimension {axis}"
             )
     return np.pad(input, pairs, mode=_MIRROR[mode])  # type: ignore[call-overload]
 
@@ -518,6 +518,11 @@ def mirror_pad(input: Any, paddings: Any, *, mode: str) -> Any:
 def _mirror_pad_grad(input: Any, paddings: Any, *, mode: str) -> Any:
     """Adds what lies in the mirrored borders back onto the elements that they mirror."""
     pairs = _paddings(paddings, np.ndim(input))
+    for size, (a, b) in zip(input.shape, pairs):
+        if a + b >= size and (a or b):
+            raise InvalidArgumentError(
+                f"Total paddings must be less than the input dimension size: {a + b} was not less than {size}"
+            )
     shape = [size - a - b for size, (a, b) in zip(input.shape, pairs)]
     result = np.zeros(shape, input.dtype)
     sources = [np.pad(np.arange(size), pair, mode=_MIRROR[mode]) for size, pair in zip(shape, pairs)]  # type: ignore[call-overload]

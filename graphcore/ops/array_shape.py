@@ -277,7 +277,10 @@ def transpose_op(x: Any, perm: Any) -> Any:
             f"transpose expects a vector of size {x.ndim}. But input(1) is a vector of size {len(order)}"
         )
     if sorted(axis % x.ndim if -x.ndim <= axis < x.ndim else -1 for axis in order) != list(range(x.ndim)):
-        raise InvalidArgumentError(f"{order} is not a permutation of the axes of a tensor of rank {x.ndim}")
+        found = {axis % x.ndim for axis in order if -x.ndim <= axis < x.ndim}
+        missing = next(axis for axis in range(x.ndim) if axis not in found)
+        shown = ",".join(str(axis % x.ndim if -x.ndim <= axis < 0 else axis) for axis in order)
+        raise InvalidArgumentError(f"{missing} is missing from {{{shown}}}.")
     return np.ascontiguousarray(np.transpose(x, order)) if x.ndim else x
 
 

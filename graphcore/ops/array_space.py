@@ -79,7 +79,7 @@ def batch_to_space_nd(input: Any, block_shape: Any, crops: Any) -> Any:
     count, total = len(blocks), math.prod(blocks)
     if input.shape[0] % total:
         raise InvalidArgumentError(
-            f"input batch dimension ({input.shape[0]}) is not divisible by product of block sizes ({total})"
+            f"Input batch dimension ({input.shape[0]}) is not divisible by product of block sizes ({total})"
         )
     spatial, rest = input.shape[1 : 1 + count], input.shape[1 + count :]
     order = [count]

@@ -13,7 +13,7 @@ from ..dtypes import INDEX, NUMBER, REAL, float32, float64, int32
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..kernels import segment as kernels
 from ..op import GraphOp, op, raw_ops
-from ..shapes import Shape, format_shape, merge, with_rank, with_rank_at_least
+from ..shapes import Shape, format_shape, merge, merge_prefix, with_rank, with_rank_at_least
 
 
 def _gather(params: Any, indices: Any) -> Any:
@@ -123,7 +123,7 @@ def _unsorted(name: str, kernel: Callable[..., Any], types: Any, grad: Any) -> G
             return None
         if len(data) < len(ids):
             raise InvalidValueError(f"Shape must be at least rank {len(ids)} but is rank {len(data)}")
-        merge(data[: len(ids)], ids)
+        merge_prefix(data, ids)
         return (None if count is None else int(count), *data[len(ids) :])
 
     declared.grad(grad)

@@ -408,7 +408,8 @@ def sparse_tensor_dense_matmul(
 
 @sparse_tensor_dense_matmul.shape
 def _(node: Any) -> Shape:
-    sparse_shapes(*node.shapes[:3])
+    for index, rank in ((0, 2), (1, 1), (2, 1)):
+        with_rank(node.shape(index), rank)
     b, a = with_rank(node.shape(3), 2), with_rank(node.value_as_shape(2), 2)
     height, inner = a[::-1] if node.attr("adjoint_a") else a
     other, width = b[::-1] if node.attr("adjoint_b") else b

@@ -32,6 +32,7 @@ SHAPES: dict[str, str] = {
     "FractionalMaxPool": _WRONG,
     "FusedResizeAndPadConv2D": "TensorFlow says that the padding has another rank",
     "FusedPadConv2D": "TensorFlow says that the padding has rank -1",
+    "GatherV2": "where the axis is not known, TensorFlow counts the batch axes twice",
     "MaxPool": "the format NCHW_VECT_C, which no kernel for a CPU takes",
     "MaxPoolV2": "the format NCHW_VECT_C, which no kernel for a CPU takes",
     "MatrixDiagV2": "TensorFlow takes sizes that it does not know for the default",

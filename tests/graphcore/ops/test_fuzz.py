@@ -43,6 +43,19 @@ def test_draws_agree_with_tensorflow():
 
 A, SHAPE = np.array([[0, 1], [3, 3]]), np.array([3, 4])
 REFUSED = [
+    (case("Transpose", floats(2, 3), np.int32([1, 1]), expect=None), "0 is missing from {1,1}"),
+    (
+        case("MirrorPadGrad", floats(1, 3), np.int32([[1, 0], [0, 0]]), mode="SYMMETRIC", expect=None),
+        "Total paddings must be less than the input dimension size: 1 was not less than 1",
+    ),
+    (
+        case("SparseSegmentMeanGrad", floats(2, 2), np.int32([0, 1]), np.int32([0, 1, 1]), 3, expect=None),
+        "Dimension 0 in both shapes must be equal, but are 3 and 2",
+    ),
+    (
+        case("PadV2", floats(2, 3), np.zeros((2, 0), np.int32), np.float32(0), expect=None),
+        "Dimension must be 2 but is 0",
+    ),
     (case("SplitV", floats(4), np.array([1, 3]), 0, num_split=3, expect=None), "same elements as outputs"),
     (case("SplitV", floats(4), np.array([-1, -1]), 0, num_split=2, expect=None), "only be one -1"),
     (
