@@ -161,6 +161,10 @@ def check_scattered(
         InvalidArgumentError: They are not, with TensorFlow's text.
     """
     first, second = shape[slice(*dims)], updates[slice(*others)]
+    sides = [
+        f"imensions [{dims[0]},{dims[1]}) of {what}[shape={shape_text(shape)}]",
+        f"imensions [{others[0]},{others[1]}) of updates[shape={shape_text(updates)}]",
+    ]
     text = f"Shapes must be equal rank, but are {len(first)} and {len(second)}"
     if len(first) == len(second) and dims[0] <= dims[1]:
         apart = [i for i, (a, b) in enumerate(zip(first, second)) if a != b and None not in (a, b)]
@@ -170,11 +174,9 @@ def check_scattered(
             f"Dimension {apart[0]} in both shapes must be equal, but are {first[apart[0]]} and "
             f"{second[apart[0]]}. Shapes are {shape_text(first)} and {shape_text(second)}."
         )
-    raise error(
-        f"Dimensions [{dims[0]},{dims[1]}) of {what}[shape={shape_text(shape)}] = {shape_text(first)} must "
-        f"match dimensions [{others[0]},{others[1]}) of updates[shape={shape_text(updates)}] = "
-        f"{shape_text(second)}: {text}"
-    )
+    if error is InvalidArgumentError:  # the run: TensorFlow's kernel says less than its shape rule
+        raise error(f"D{sides[0]} must match d{sides[1]}")
+    raise error(f"D{sides[0]} = {shape_text(first)} must match d{sides[1]} = {shape_text(second)}: {text}")
 
 
 def flat_positions(indices: Array, shape: Sequence[int], what: str) -> Array:
