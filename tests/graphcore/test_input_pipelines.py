@@ -23,7 +23,7 @@ def graph() -> Iterator[Any]:
 
 def run(fetches: Any, limit: int = 100) -> list[Any]:
     """What some fetches give until the input ends."""
-    found = []
+    found: list[Any] = []
     with tf.Session() as session:
         session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
         coord = tf.train.Coordinator()
