@@ -31,7 +31,6 @@ SHAPES: dict[str, str] = {
     "FractionalAvgPool": _WRONG,
     "FractionalMaxPool": _WRONG,
     "FusedResizeAndPadConv2D": "TensorFlow says that the padding has another rank",
-    "ScatterNd": "TensorFlow gives the text of its kernel or of its shape rule, as the one or the other sees it",
     "FusedPadConv2D": "TensorFlow says that the padding has rank -1",
     "GatherV2": "where the axis is not known, TensorFlow counts the batch axes twice",
     "MaxPool": "the format NCHW_VECT_C, which no kernel for a CPU takes",
@@ -66,7 +65,7 @@ _CHANGED = "1.15 says what we say"
 _ORDER = "of several faults another one is named"
 TEXTS: dict[str, str] = {
     "FusedResizeAndPadConv2D": "TensorFlow says that the padding has another rank",
-    "ScatterNd": "TensorFlow gives the text of its kernel or of its shape rule, as the one or the other sees it",
+    "ScatterNd": "TensorFlow gives the text of its kernel or of its shape rule, as either sees it",
     "AddManySparseToTensorsMap": _CHANGED,
     "AddSparseToTensorsMap": _CHANGED,
     "AudioSpectrogram": _CHANGED,
