@@ -1,4 +1,4 @@
-"""Entries converted to another dtype, value by value checked."""
+"""Entries converted to another dtype, value by value checked; and all that is wrong with them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..formats.errors import InvalidValueError, bullets
+from ..formats.errors import DataLossError, InvalidValueError, OpError, bullets
 
 if TYPE_CHECKING:
     from ..formats.dtypes import DTypeInfo
@@ -32,10 +32,11 @@ def cast_entry(entry: Entry, dtype: DTypeInfo) -> Entry:
 
 
 @contextmanager
-def all_unfit(entries: Iterable[Entry]) -> Iterator[None]:
-    """Where one of the entries that `cast_entry` gave cannot be converted inside: looks at the others, too.
+def all_bad(entries: Iterable[Entry]) -> Iterator[None]:
+    """Where an entry is damaged or cannot be converted by `cast_entry` inside: looks at the others, too.
 
     Raises:
+        DataLossError: An entry is damaged; lists all that are.
         InvalidValueError: A value does not exist in the other dtype; lists all variables that have such.
     """
     try:
@@ -50,6 +51,26 @@ def all_unfit(entries: Iterable[Entry]) -> Iterator[None]:
             **unfit[0].fields,
             names=names,
         ) from first
+    except DataLossError as first:
+        damaged = {entry.name: error for entry in entries if (error := _damage(entry))}
+        if not damaged:  # of something else than these
+            raise
+        told = [error.message for error in damaged.values()]
+        raise DataLossError(
+            (told[0] if len(told) == 1 else f"{len(told)} variables are damaged:{bullets(told)}")
+            + "\n`sgtool verify` says what is intact, and its --salvage OUT writes that.",
+            **{**first.fields, "damaged": list(damaged)},
+        ) from first
+
+
+def _damage(entry: Entry) -> DataLossError | None:
+    try:
+        entry.read()
+    except DataLossError as error:
+        return error
+    except OpError:
+        return None
+    return None
 
 
 def _unfit(entry: Entry) -> _UnfitError | None:

@@ -6,6 +6,8 @@ import json
 import os
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -110,6 +112,16 @@ def as_object(error: BaseException, code: int) -> dict[str, Any]:
     """The error as `--json` shows it: `code`, `error` (its class), `message`, and its fields."""
     fields = dict(error.fields) if isinstance(error, tree.OpError) else {}
     return {**fields, "code": code, "error": type(error).__name__, "message": message_of(error)}
+
+
+@contextmanager
+def outliving_reader() -> Iterator[None]:
+    """Inside is shown what a verdict rests on: who reads no further (`… | head`) gets the exit code still."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        close_broken_stdout()
 
 
 def close_broken_stdout() -> int:

@@ -7,7 +7,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,6 +33,7 @@ class Settings:
         json: One JSON document on stdout; no progress.
         stdin_for: What has read standard input already, or None.
         stdin_path: The file that stands for a model on standard input, or "".
+        told: Messages that were shown: none is shown twice.
     """
 
     verbose: int = 0
@@ -40,6 +41,7 @@ class Settings:
     json: bool = False
     stdin_for: str | None = None
     stdin_path: str = ""
+    told: set[str] = field(default_factory=set)
 
     @property
     def progress(self) -> bool:

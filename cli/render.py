@@ -212,7 +212,8 @@ def shape(dims: Sequence[int | None] | None) -> str:
 def message(text: str) -> None:
     """Something that the user should know beside the answer; `-q` and `--json` leave it out."""
     current = settings()
-    if not (current.quiet or current.json):
+    if not (current.quiet or current.json or text in current.told):
+        current.told.add(text)
         click.echo(current.shown(text), err=True)
 
 

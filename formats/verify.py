@@ -107,8 +107,12 @@ def verify(path: files.Path) -> list[Verification]:
         MissingFileError: Nothing is there.
         UnimplementedError: A file of a kind that is not read.
     """
+    from .verify_lost import name_what_is_lost
+
     with files.unmapped():
-        return _verify(files.location(path))
+        checked = _verify(files.location(path))
+    name_what_is_lost(checked)
+    return checked
 
 
 def _verify(name: str) -> list[Verification]:

@@ -69,7 +69,8 @@ def _open_damaged(prefix: str, error: DataLossError, found: Verification) -> Bun
     for first, last, why in lost:
         facts = why.fields
         upto = f" up to {_text(last)!r}" if last else ""
-        what = f"All tensors with names after {_text(first)!r}{upto} are lost: {why}"
+        which = f"after {_text(first)!r}{upto}" if first else upto.strip()
+        what = f"All tensors{f' with names {which}' if which else ''} are lost: {why}"
         found.damaged.append(
             Damage(
                 "",

@@ -200,7 +200,7 @@ def _check_constant(node: Any, where: str, found: Verification, scope: str) -> N
     else:
         if not scope:
             found.intact.append(node.name)
-        found.nbytes += array.nbytes
+        found.nbytes += array.nbytes if array.dtype != object else 0  # of strings `inspect` counts none
 
 
 def _check_meta(meta: Any, names: set[str], where: str, found: Verification) -> None:

@@ -41,7 +41,7 @@ class CheckpointReader:
         """
         if tensor_str not in self._store:
             raise MissingNameError(
-                f"Key {tensor_str} not found in checkpoint{did_you_mean(tensor_str, self._store)}",
+                f"Key {tensor_str} not found in checkpoint.{did_you_mean(tensor_str, self._store)}",
                 name=tensor_str,
             )
         value = np.array(self._store[tensor_str].read())

@@ -6,13 +6,17 @@ absent public symbol of TensorFlow 1.15 has one, and `API.md` lists them.
 
 from __future__ import annotations
 
+import sys
+
+from ..formats.errors import did_you_mean
+
 _GRAPHS = "This package is for TensorFlow 1's static graphs"
 
 # (reason, names without "tf."); a name also stands for all that is below it.
 REASONS: tuple[tuple[str, str], ...] = (
     (
         f"{_GRAPHS}; use tf.layers, tf.losses, tf.train and tf.metrics instead of Keras.",
-        "keras layers.experimental.keras_style_scope layers.experimental.set_keras_style",
+        "keras",
     ),
     (
         f"{_GRAPHS}; use tf.train.MonitoredTrainingSession and tf.data instead of estimators.",
@@ -84,27 +88,22 @@ REASONS: tuple[tuple[str, str], ...] = (
     ("There is no LMDB reader; convert the data to a TFRecord file.", "LMDBReader"),
     (
         "Not here yet.",
-        "CriticalSection DeviceSpec IndexedSlicesSpec OptionalSpec SparseTensorSpec TensorArraySpec "
-        "TensorSpec TypeSpec convert_to_tensor_or_sparse_tensor dimension_at_index op_scope shape_n "
-        "sparse_matmul switch_case data.DatasetSpec data.experimental.DatasetStructure "
-        "data.experimental.OptionalStructure data.experimental.RaggedTensorStructure "
-        "data.experimental.SparseTensorStructure data.experimental.StatsAggregator "
-        "data.experimental.Structure data.experimental.TensorArrayStructure "
-        "data.experimental.TensorStructure data.experimental.copy_to_device "
-        "data.experimental.from_variant data.experimental.get_structure "
+        "CriticalSection DeviceSpec OptionalSpec TensorArraySpec convert_to_tensor_or_sparse_tensor "
+        "dimension_at_index op_scope shape_n sparse_matmul switch_case data.DatasetSpec "
+        "data.experimental.DatasetStructure data.experimental.OptionalStructure "
+        "data.experimental.RaggedTensorStructure data.experimental.SparseTensorStructure "
+        "data.experimental.StatsAggregator data.experimental.Structure "
+        "data.experimental.TensorArrayStructure data.experimental.TensorStructure "
+        "data.experimental.copy_to_device data.experimental.from_variant data.experimental.get_structure "
         "data.experimental.map_and_batch_with_legacy_function data.experimental.prefetch_to_device "
         "data.experimental.rejection_resample dtypes.QUANTIZED_DTYPES dtypes.as_string dtypes.bool "
-        "dtypes.cast dtypes.complex dtypes.saturate_cast errors.error_code_from_exception_type "
-        "errors.exception_type_from_error_code errors.raise_exception_on_not_ok_status "
-        "graph_util.import_graph_def image.generate_bounding_box_proposals image.random_crop linalg.expm "
-        "linalg.matrix_rank linalg.matvec linalg.normalize linalg.pinv linalg.tridiagonal_matmul lookup "
+        "dtypes.cast dtypes.complex dtypes.saturate_cast errors.raise_exception_on_not_ok_status "
+        "graph_util.import_graph_def image.generate_bounding_box_proposals image.random_crop lookup "
         "random.experimental resource_loader saved_model.ASSETS_KEY saved_model.Builder "
         "saved_model.SAVED_MODEL_SCHEMA_VERSION saved_model.builder saved_model.main_op "
-        "saved_model.main_op_with_restore saved_model.simple_save signal.dct signal.idct "
-        "signal.inverse_stft_window_fn signal.linear_to_mel_weight_matrix "
-        "signal.mfccs_from_log_mel_spectrograms sparse.mask spectral.dct spectral.idct "
-        "strings.unsorted_segment_join test.Benchmark test.StubOutForTesting test.benchmark_config "
-        "train.generate_checkpoint_state_proto train.init_from_checkpoint",
+        "saved_model.main_op_with_restore saved_model.simple_save sparse.mask test.Benchmark "
+        "test.StubOutForTesting test.benchmark_config train.generate_checkpoint_state_proto "
+        "train.init_from_checkpoint",
     ),
 )
 
@@ -129,6 +128,15 @@ def missing(module: str, name: str) -> AttributeError:
     """The error for attribute `name` of the public module `module` (its `__name__`)."""
     path = ".".join(["tf", *module.split(".graphcore.")[1:], name])
     why = _CONTRIB if path.startswith("tf.contrib.") else reason(path)
-    return AttributeError(
-        f"module {module!r} has no attribute {name!r}" + (f". {path}: {why}" if why else "")
-    )
+    text = f"module {module!r} has no attribute {name!r}"
+    if why is None and name.startswith("__"):
+        return AttributeError(text)
+    if why is None:
+        return AttributeError(f"{text}.{did_you_mean(name, _public(module))}")
+    return AttributeError(f"{text}. {path}: {why}")
+
+
+def _public(module: str) -> list[str]:
+    # Not getattr or dir: these modules have a __getattr__ of their own, which calls `missing`.
+    names = vars(sys.modules[module]) if module in sys.modules else {}
+    return list(names.get("__all__") or [each for each in names if not each.startswith("_")])

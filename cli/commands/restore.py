@@ -71,7 +71,7 @@ def command(
     """
     from ...formats import registry
     from .. import models
-    from ..casts import all_unfit
+    from ..casts import all_bad
 
     if output is None and not dry_run:
         raise click.UsageError("Say where to write the restored checkpoint (-o OUT), or use --dry-run.")
@@ -99,7 +99,7 @@ def command(
     entries = {fit.wanted.key: _entry(fit) for fit in found.fitting}
     if report.missing:
         entries |= models.own_values(located, report.missing)
-    with render.progress(f"Writing {len(entries)} variables", None), all_unfit(entries.values()):
+    with render.progress(f"Writing {len(entries)} variables", None), all_bad(entries.values()):
         registry.write_store(
             output, [entries[one.key] for one in wanted], meta_graph=models.meta_graph_bytes(located)
         )

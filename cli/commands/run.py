@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -109,13 +110,14 @@ def command(
     if output is not None:
         outputs.write(output, arrays)
     timings = _timings(seconds) if repeat > 1 else None
-    if as_json:
-        extra: dict[str, Any] = {"timings": timings} if timings else {}
-        extra |= {"expect": [asdict(one) for one in comparisons]} if comparisons else {}
-        render.document(outputs.as_document(arrays) | extra)
-    else:
-        _show(arrays, [name for name in names if name not in arrays], comparisons, output)
-        if timings:
+    with exit_codes.outliving_reader() if comparisons else nullcontext():
+        if as_json:
+            extra: dict[str, Any] = {"timings": timings} if timings else {}
+            extra |= {"expect": [asdict(one) for one in comparisons]} if comparisons else {}
+            render.document(outputs.as_document(arrays) | extra)
+        else:
+            _show(arrays, [name for name in names if name not in arrays], comparisons, output)
+        if timings and not as_json:
             render.message(
                 "  ".join(f"{key.removesuffix('_ms')} {value:.3f} ms" for key, value in timings.items())
             )

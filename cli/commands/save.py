@@ -57,7 +57,7 @@ def command(
     from ...formats import registry
     from ...formats.errors import DataLossError, bullets
     from .. import models
-    from ..casts import all_unfit
+    from ..casts import all_bad
 
     kept_dtype = _floating(dtype)
     located = models.find(locate.model_or_default(model))
@@ -80,7 +80,7 @@ def command(
         left_out["skipped"] = skipped
         lines = [f"{name}: {why}" for name, why in skipped.items()]
         render.message(f"Left out, as they are no tensors:{bullets(lines)}")
-    with render.progress(f"Saving {len(entries)} variables", len(entries)) as bar, all_unfit(entries):
+    with render.progress(f"Saving {len(entries)} variables", len(entries)) as bar, all_bad(entries):
         if shards is None:
             written = registry.write_store(output, _counted(entries, bar), meta_graph=meta_graph).name
         else:

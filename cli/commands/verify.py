@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...formats.errors import DataLossError, UnavailableError, bullets
-from .. import locate, options, render
+from .. import exit_codes, locate, options, render
 
 if TYPE_CHECKING:
     from ...formats.verify import Damage, Verification
@@ -65,18 +65,20 @@ def command(path: str | None, salvage: str | None, as_json: bool) -> None:
     }
     if salvage is not None:
         document["salvaged"] = _salvage(checked, salvage)
-    if as_json:
-        render.document(document)
-    else:
-        for one in checked:
-            _show(one)
-        if salvage is not None:
-            _show_salvaged(document["salvaged"], salvage)
+    with exit_codes.outliving_reader():
+        if as_json:
+            render.document(document)
+        else:
+            for one in checked:
+                _show(one)
+            if salvage is not None:
+                _show_salvaged(document["salvaged"], salvage)
     if not whole:
         found = [damage.name or damage.path for one in checked for damage in one.damaged]
         names = list(dict.fromkeys(found))  # one may be damaged in several ways, which are told above
         _refuse_unreadable(where, checked)
-        raise DataLossError(f"{where} is damaged: {_listed(names)}.", path=where, damaged=names)
+        listed = f": {_listed(names)}" if names != [where] else ""
+        raise DataLossError(f"{where} is damaged{listed}.", path=where, damaged=names)
 
 
 def _salvage(checked: list[Verification], output: str) -> dict[str, Any] | None:
@@ -135,9 +137,11 @@ def _show(one: Verification) -> None:
         render.table("Damaged", columns, rows, right=["offset", "bytes", "expected", "found"])
         if len(located) > SHOWN:
             render.line(f"  ... and {len(located) - SHOWN} more (--json has them all)")
-    for damage in one.damaged:
-        if damage not in located:
-            render.line(f"  damaged: {damage.why}")
+    others = [damage for damage in one.damaged if damage not in located]
+    for damage in others[:SHOWN]:
+        render.line(f"  damaged: {damage.why}")
+    if len(others) > SHOWN:
+        render.line(f"  ... and {len(others) - SHOWN} more (--json has them all)")
     if one.damaged and one.intact:
         render.line(f"  intact: {_listed(one.intact)}")
     for cause in one.causes:
