@@ -22,10 +22,10 @@ def open_what_is_intact(resolved: ResolvedCheckpoint) -> tuple[Any, OpError | No
     try:
         return registry.open_checkpoint(resolved), None, {}
     except OpError as error:
-        if not isinstance(error, DataLossError) and not is_unreadable(error):
-            raise
         if is_unreadable(error):
             return None, error, {}
+        if not isinstance(error, DataLossError):
+            raise
         store, lost = _open_damaged(resolved, error)
         return (store, error, lost) if store else (None, error, {})
 
