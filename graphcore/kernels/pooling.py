@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError, OpError, UnimplementedError
+from . import parallel
 from .arrays import Array, extreme, shape_text, widened
 from .windows import Axis, resolve, spatial_axes
 
@@ -52,10 +53,16 @@ def max_pool(
     axes = geometry(x.shape, ksize, strides, padding, explicit_paddings, data_format)
     pick: Any = np.fmax if x.dtype.kind in "fV" else np.maximum
     lowest = extreme(x.dtype, -1)
-    out = x
-    for number, axis in zip(spatial_axes(data_format), axes, strict=True):
-        out = reduce_windows(out, number, axis, pick, lowest)
-    return pick(out, lowest, out=None if out is x else out)  # type: ignore[no-any-return]
+    result = np.empty(output_shape(x.shape, axes, data_format), x.dtype)
+
+    def maxima(images: slice) -> None:
+        out = x[images]
+        for number, axis in zip(spatial_axes(data_format), axes, strict=True):
+            out = reduce_windows(out, number, axis, pick, lowest)
+        pick(out, lowest, out=result[images])
+
+    parallel.by_images(x, maxima)
+    return result
 
 
 def avg_pool(

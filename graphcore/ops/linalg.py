@@ -10,6 +10,7 @@ from ..convert import convert_to_tensor
 from ..default import name_scope
 from ..dtypes import REAL, SIGNED, bfloat16, float32
 from ..errors import FailedPreconditionError, InvalidArgumentError, InvalidValueError
+from ..kernels import parallel
 from ..op import op, raw_ops
 from ..operation import Tensor
 from ..shapes import Shape, broadcast, format_shape, merge, merge_dims, with_rank, with_rank_at_least
@@ -39,8 +40,8 @@ def mat_mul(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
 def _product(a: Any, b: Any) -> Any:
     """`a @ b`; 16-bit floats through float32."""
     if a.dtype.itemsize == 2 and a.dtype.kind not in "iu":
-        return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
-    return np.matmul(a, b)
+        return parallel.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+    return parallel.matmul(a, b)
 
 
 @mat_mul.shape
@@ -62,11 +63,14 @@ def _(view: Any) -> Any:
     inner, other = a[0 if transpose_a else 1], b[1 if transpose_b else 0]
     if inner is None or inner != other:
         return None
+    rows, columns = a[1 if transpose_a else 0], b[0 if transpose_b else 1]
+    small = rows is not None and columns is not None and rows * inner * columns < parallel.ALONE
+    multiply = np.matmul if small else parallel.matmul
     if not transpose_a and not transpose_b:
-        return np.matmul
+        return multiply
     if transpose_a and transpose_b:
-        return lambda a, b: np.matmul(a.T, b.T)
-    return (lambda a, b: np.matmul(a.T, b)) if transpose_a else (lambda a, b: np.matmul(a, b.T))
+        return lambda a, b: multiply(a.T, b.T)
+    return (lambda a, b: multiply(a.T, b)) if transpose_a else (lambda a, b: multiply(a, b.T))
 
 
 @mat_mul.grad
