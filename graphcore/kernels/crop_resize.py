@@ -14,9 +14,11 @@ import numpy as np
 
 from ...formats.errors import InvalidArgumentError, OutOfRangeError
 from .arrays import Array, shape_text
+from .sampling import interpolate, pick
 from .segment import unsorted_segment_sum
 
 _CHUNK = 1 << 17  # elements of the crops that are made at once
+_LARGE = 1 << 12  # crops of more elements are made one by one, rows and columns one after the other
 
 
 class _Axis(NamedTuple):
@@ -82,6 +84,12 @@ def crop_and_resize(
     rows = _axis(boxes[:, 0], boxes[:, 2], image.shape[1], height)
     columns = _axis(boxes[:, 1], boxes[:, 3], image.shape[2], width)
     out = np.empty((count, height, width, image.shape[3]), np.float32)
+    if out[:1].size >= _LARGE:
+        for box, crop in enumerate(out):
+            number = slice(box, box + 1)
+            axes = _part(rows, number), _part(columns, number)
+            _cut_one(image[which[box, 0, 0]], *axes, method, extrapolation_value, crop)
+        return out
     # A few boxes at a time: what is gathered for them stays in the cache.
     step = max(1, _CHUNK // max(out[:1].size, 1))
     for start in range(0, count, step):
@@ -94,6 +102,21 @@ def crop_and_resize(
 
 def _part(axis: _Axis, part: slice) -> _Axis:
     return _Axis(*(array[part] for array in axis))
+
+
+def _cut_one(
+    image: Array, rows: _Axis, columns: _Axis, method: str, extrapolation_value: float, out: Array
+) -> None:
+    """A single crop, into `out`."""
+    if method == "nearest":
+        out[...] = pick(image[None], rows.nearest[0], columns.nearest[0])[0]
+    else:
+        sides = [(axis.low[0], axis.high[0], axis.share[0]) for axis in (rows, columns)]
+        interpolate(image, sides[0], sides[1], out)
+    if not rows.inside.all():
+        out[~rows.inside[0]] = extrapolation_value
+    if not columns.inside.all():
+        out[:, ~columns.inside[0]] = extrapolation_value
 
 
 def _cut(
