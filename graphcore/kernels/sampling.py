@@ -184,7 +184,7 @@ def _rows(image: Array, numbers: Array) -> Array:
 
 
 def _lerp(a: Array, b: Array, share: Array) -> None:
-    """a + (b - a) * share, in this order as TensorFlow computes it, left in `a`; `b` is lost."""
+    """Leaves `a + (b - a) * share` in `a`, in this order as TensorFlow computes it; `b` is lost."""
     np.subtract(b, a, out=b)
     np.multiply(b, share, out=b)
     np.add(a, b, out=a)
