@@ -80,7 +80,7 @@ def crop_and_resize(
         raise InvalidArgumentError(f"crop dimensions must be positive, but are {crop_size.tolist()}")
     if not count:
         return np.zeros((0, height, width, image.shape[3]), np.float32)
-    which = _check_index(box_index, len(image))
+    which = _check_index(box_index, len(image), boxes)
     rows = _axis(boxes[:, 0], boxes[:, 2], image.shape[1], height)
     columns = _axis(boxes[:, 1], boxes[:, 3], image.shape[2], width)
     out = np.empty((count, height, width, image.shape[3]), np.float32)
@@ -183,7 +183,7 @@ def crop_and_resize_grad_image(
         )
     if not count:
         return np.zeros((batch, height, width, depth), dtype)
-    which = _check_index(box_index, batch)
+    which = _check_index(box_index, batch, boxes)
     rows = _axis(boxes[:, 0], boxes[:, 2], height, grads.shape[1])
     columns = _axis(boxes[:, 1], boxes[:, 3], width, grads.shape[2])
     across, down = columns.share[:, None, :], rows.share[:, :, None]
@@ -233,7 +233,7 @@ def crop_and_resize_grad_boxes(grads: Array, image: Array, boxes: Array, box_ind
     count = _check_grads(grads, boxes, box_index)
     if not count:
         return np.zeros((0, 4), np.float32)
-    which = _check_index(box_index, len(image))
+    which = _check_index(box_index, len(image), boxes)
     sizes = [
         (image.shape[axis], grads.shape[axis], boxes[:, axis - 1], boxes[:, axis + 1]) for axis in (1, 2)
     ]
@@ -286,17 +286,17 @@ def _check_boxes(boxes: Array, box_index: Array) -> int:
         raise InvalidArgumentError(f"boxes must have 4 columns, but are {shape_text(boxes.shape)}")
     if box_index.ndim != 1:
         raise InvalidArgumentError(f"box_index must be 1-D{shape_text(box_index.shape)}")
-    if not np.isfinite(boxes).all():
-        raise InvalidArgumentError("Boxes contains at least one element that is not finite")
     if len(box_index) != len(boxes):
         raise InvalidArgumentError(f"box_index has incompatible shape: {len(box_index)}, boxes {len(boxes)}")
     return len(boxes)
 
 
-def _check_index(box_index: Array, batch: int) -> Array:
+def _check_index(box_index: Array, batch: int, boxes: Array) -> Array:
     """The images of the boxes, to be indexed with rows and columns."""
     if ((box_index < 0) | (box_index >= batch)).any():
         raise OutOfRangeError(
             f"box_index has values outside [0, batch_size): {box_index.tolist()}, batch_size {batch}"
         )
+    if not np.isfinite(boxes).all():
+        raise InvalidArgumentError("Boxes contains at least one element that is not finite")
     return box_index.astype(np.int64)[:, None, None]

@@ -100,7 +100,7 @@ def suppress(
         before = similarity(block[:, None], selected[:count])
         block = block[~(before > threshold).any(1)]
         among = similarity(block[:, None], block)
-        if undefined_counts and (np.isnan(before).any() or np.isnan(among).any()):
+        if undefined_counts and any(np.isnan(part).any() for part in (before, among, threshold)):
             # Then 0 may still be above the threshold.
             return suppress_softly(
                 scores, similarity, max_output_size, score_threshold, scores.dtype.type(0), threshold

@@ -216,7 +216,10 @@ def geometry(
     depth = 3 if data_format == "NHWC" else 1
     checks = [
         (ksize[0] == 1 and strides[0] == 1, "Pooling is not yet supported on the batch dimension."),
-        (ksize[depth] == 1 and strides[depth] == 1, "Pooling is not yet supported on the depth dimension."),
+        (
+            ksize[depth] == 1,
+            "MaxPooling supports exactly one of pooling across depth or pooling across width/height.",
+        ),
     ]
     _require(checks, UnimplementedError, ksize=list(ksize), strides=list(strides))
     return resolve(

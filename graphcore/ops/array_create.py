@@ -275,7 +275,7 @@ def ensure_shape(input: Any, *, shape: Shape, node: Any) -> Any:
     return input
 
 
-ensure_shape.shape(lambda node: merge(node.shape(0), node.attr("shape")))
+ensure_shape.shape(lambda node: merge(node.attr("shape"), node.shape(0)))
 ensure_shape.grad(lambda node, dy: dy)
 
 

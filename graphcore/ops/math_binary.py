@@ -41,7 +41,7 @@ from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..kernels.arrays import shape_text
 from ..op import GraphOp, op, raw_ops
 from ..operation import Tensor
-from ..shapes import is_fully_defined
+from ..shapes import format_shape, is_fully_defined
 from ..tensor_shape import TensorShape
 from . import rules
 
@@ -480,10 +480,11 @@ complex_.grad(
 def add_n(inputs: list[Any]) -> Any:
     """The sum of any number of tensors of one shape."""
     first = inputs[0]
-    for other in inputs[1:]:
+    for number, other in enumerate(inputs[1:], 1):
         if other.shape != first.shape:
             raise InvalidArgumentError(
-                f"Inputs to operation must have the same shape. {first.shape} vs. {other.shape}"
+                "Inputs to operation must have the same size and shape.  Input 0: "
+                f"{format_shape(first.shape)} != input {number}: {format_shape(other.shape)}"
             )
     if len(inputs) == 1:
         return first
@@ -502,6 +503,9 @@ add_n.grad(lambda node, dy: [dy] * len(node.inputs))
 @op("AccumulateNV2", "inputs: N * T -> sum: T", "shape: shape", T=NUMBER, commutative=True, aggregate=True)
 def accumulate_nv2(inputs: list[Any]) -> Any:
     """The sum of any number of tensors of one shape, which is declared."""
+    if any(other.shape != inputs[0].shape for other in inputs):
+        shapes = ", ".join(format_shape(item.shape) for item in inputs)
+        raise InvalidArgumentError(f"Parameters and update must be the same size, but are {shapes}")
     return add_n.kernel(inputs)
 
 
@@ -554,7 +558,9 @@ def broadcast_gradient_args(s0: Any, s1: Any) -> tuple[Any, Any]:
     r0, r1 = [], []
     for axis, (x, y) in enumerate(zip(a, b)):
         if x != y and 1 not in (x, y):
-            raise InvalidArgumentError(f"Incompatible shapes: {s0.tolist()} vs. {s1.tolist()}")
+            raise InvalidArgumentError(
+                f"Incompatible shapes: {format_shape(s0.tolist())} vs. {format_shape(s1.tolist())}"
+            )
         if x == y == 1:
             r0.append(axis)
             r1.append(axis)

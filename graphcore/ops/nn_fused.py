@@ -199,8 +199,9 @@ def data_format_vec_permute(x: Any, *, src_format: Any, dst_format: Any) -> Any:
         kept = [place for letter, place in zip(source, order) if letter not in "NC"]
         order = [sorted(kept).index(place) for place in kept]
     if len(x) != len(order):
+        what = "First dimension of 2D" if x.ndim == 2 else "1D"
         raise InvalidArgumentError(
-            f"{x.ndim}D input must be of size {len(source)}, but got shape {shape_text(x.shape)}"
+            f"{what} input must be of size {len(source)}, but got shape {shape_text(x.shape)}"
         )
     out = np.empty_like(x)
     out[order] = x

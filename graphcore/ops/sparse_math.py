@@ -144,6 +144,12 @@ def _indices_at(places: np.ndarray, shape: Sequence[int]) -> np.ndarray:
 
 def _check_pair(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> None:
     for one, name in ((a, "a_"), (b, "b_")):
+        indices, _, shape = one
+        if np.ndim(indices) == 2 and np.ndim(shape) == 1 and indices.shape[1] != len(shape):
+            raise InvalidArgumentError(
+                f"Second dimension of {name}indices and length of {name}shape must match, got "
+                f"{indices.shape[1]} and {len(shape)}"
+            )
         check_sparse(*one, what=name)
     if len(a[2]) != len(b[2]):
         raise InvalidArgumentError(
@@ -339,7 +345,13 @@ def sparse_tensor_dense_add(a_indices: Any, a_values: Any, a_shape: Any, b: Any)
                 f"Dimension {axis} does not equal (no broadcasting is supported): sparse side {x} vs dense "
                 f"side {y}"
             )
-    check_bounds(a_indices, a_shape)
+    outside = (a_indices < 0) | (a_indices >= a_shape)
+    if outside.any():
+        axis = int(np.nonzero(outside)[1][0])
+        raise InvalidArgumentError(
+            f"Sparse tensor has some invalid index on dimension {axis}; dense tensor shape: "
+            f"{format_shape(b.shape)}"
+        )
     result = b.copy()
     np.add.at(result, tuple(a_indices.T), a_values)
     return result
@@ -725,7 +737,7 @@ def sparse_slice_grad(
     """The gradient of the values: zero for those outside of the box."""
     if len(output_indices) != len(backprop_val_grad):
         raise InvalidArgumentError(
-            "Number of elements in backprop_val_grad and rows of output_indices should match: got "
+            "# elements of backprop_val_grad and # rows of output_indices should match (#nnz of sum): got "
             f"{len(backprop_val_grad)} and {len(output_indices)}"
         )
     result = np.zeros(len(input_indices), backprop_val_grad.dtype)

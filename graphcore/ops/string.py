@@ -472,8 +472,9 @@ def reduce_join_op(inputs: Any, reduction_indices: Any, *, keep_dims: bool, sepa
                 f"Invalid reduction dimension {axis} for input with {rank} dimension(s)"
             )
         axes.append(axis % rank)
-    if len(set(axes)) < len(axes):
-        raise InvalidArgumentError(f"Duplicate reduction dimension in {given}")
+    for place, axis in enumerate(axes):
+        if axis in axes[:place]:
+            raise InvalidArgumentError(f"Duplicate reduction dimension {given[place]}")
     kept = [axis for axis in range(rank) if axis not in axes]
     lines = np.transpose(inputs, kept + axes[::-1]).reshape(*(np.shape(inputs)[axis] for axis in kept), -1)
     if not axes:

@@ -380,6 +380,8 @@ def main(arguments: list[str]) -> None:
             for number, case in enumerate(draws(op, cases, count, first), first):
                 seed = [zlib.crc32(op.encode()), number, 1]
                 for difference in disagreements(case, tensorflow, seed, kinds):
+                    if op_fuzz_checks.is_known(op, difference) and not names:
+                        continue
                     print(f"{op} {number}: {difference}\n    {shown(case)}", flush=True)
             os._exit(0)
         _, status = os.waitpid(child, 0)
