@@ -53,7 +53,7 @@ class Span(NamedTuple):
 def correlate(x: Array, w: Array, height: Span, width: Span, out: Array) -> None:
     """Writes the correlation of x (NHWC) with w into `out`, which is C-contiguous."""
     filters = w.reshape(math.prod(w.shape[:3]), w.shape[3])
-    if filters.size == 0 or out.size == 0:
+    if 0 in (x.size, filters.size, out.size):
         out[...] = 0
         return
     for region, patches in _patches(x, height, width):

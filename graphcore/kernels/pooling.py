@@ -172,6 +172,12 @@ def _counts(axes: tuple[Axis, Axis], data_format: str, dtype: np.dtype[Any]) -> 
 
 def _max_pool_depth(x: Array, ksize: Sequence[int], strides: Sequence[int], depth: int) -> Array:
     window = ksize[depth]
+    if len(strides) != 4:
+        raise InvalidArgumentError(
+            f"Sliding window stride field must specify 4 dimensions, but is {list(strides)}"
+        )
+    if window <= 0:
+        raise InvalidArgumentError(f"Sliding window ksize must be positive, but is {list(ksize)}")
     checks: list[tuple[bool, str]] = [
         (
             all(size == 1 for axis, size in enumerate(ksize) if axis != depth),
@@ -206,6 +212,10 @@ def geometry(
     if len(ksize) != 4:
         raise InvalidArgumentError(
             f"Sliding window ksize field must specify 4 dimensions, but is {list(ksize)}"
+        )
+    if len(strides) != 4:
+        raise InvalidArgumentError(
+            f"Sliding window stride field must specify 4 dimensions, but is {list(strides)}"
         )
     if min(ksize) <= 0:
         sizes = ",".join(map(str, ksize))

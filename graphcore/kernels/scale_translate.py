@@ -134,6 +134,10 @@ def scale_and_translate_grad(
     for name, array in (("input_grad", grads), ("original_image", original_image)):
         if array.ndim != 4:
             raise InvalidArgumentError(f"{name} must be 4-dimensional{shape_text(array.shape)}")
+    if 0 in original_image.shape:
+        raise InvalidArgumentError(
+            f"original_image must not be empty, but has shape {shape_text(original_image.shape)}"
+        )
     sizes, result = original_image.shape[1:3], grads
     taps = _both_taps(sizes, grads.shape[1:3], scale, translation, kernel_type, antialias)
     for axis in (1, 2):

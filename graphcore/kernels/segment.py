@@ -59,7 +59,7 @@ def unsorted_segment(combine: Any, empty: Any, data: Array, segment_ids: Array, 
             data_shape=list(data.shape),
             segment_ids_shape=list(ids.shape),
         )
-    if count <= 0:
+    if count < 0:
         raise InvalidArgumentError(f"Input num_segments == {count} must not be negative.", num_segments=count)
     rest = data.shape[ids.ndim :]
     flat, rows = ids.reshape(-1), data.reshape(ids.size, math.prod(rest))

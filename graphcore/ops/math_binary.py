@@ -37,7 +37,7 @@ from ..dtypes import (
     uint8,
     uint16,
 )
-from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
+from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError, UnimplementedError
 from ..kernels.arrays import shape_text
 from ..op import GraphOp, op, raw_ops
 from ..operation import Tensor
@@ -106,6 +106,11 @@ def _check_divisor(x: Any, y: Any) -> None:
         raise InvalidArgumentError("Integer division by zero")
 
 
+def _check_real(x: Any, name: str) -> None:
+    if x.dtype.kind == "c":  # declared, but TensorFlow has no kernel either
+        raise UnimplementedError(f"{name} has no kernel for complex numbers, which have no order")
+
+
 def _add(x: Any, y: Any, out: Any = None) -> Any:
     if x.dtype == object:
         return _join(x, y)
@@ -122,6 +127,7 @@ def _divide(x: Any, y: Any, out: Any = None) -> Any:
 def _truncate_div(x: Any, y: Any, out: Any = None) -> Any:
     """C's integer division: towards zero."""
     if not _is_int(x):
+        _check_real(x, "TruncateDiv")
         return np.trunc(np.divide(x, y, out=out)).astype(x.dtype)
     _check_divisor(x, y)
     quotient = np.floor_divide(x, y)
@@ -133,6 +139,7 @@ def _floor_div(x: Any, y: Any, out: Any = None) -> Any:
     if _is_int(x):
         _check_divisor(x, y)
         return np.floor_divide(x, y, out=out)
+    _check_real(x, "FloorDiv")
     return np.floor(np.divide(x, y, out=out), out=out)
 
 

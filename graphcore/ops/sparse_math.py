@@ -128,12 +128,19 @@ def _(node: Any, _: Any, dvalues: Any) -> Any:
 # Two sparse tensors
 
 
-def _joined(a: Any, b: Any, shape: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The places of both in order without repetition, and which of them each of `a` and of `b` is."""
-    first, second = flat_places(a, shape), flat_places(b, shape)
-    places, back = np.unique(np.concatenate([first, second]), return_inverse=True)
+def _joined(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The indices of both in order without repetition, and which of them each of `a` and of `b` is.
+
+    They may lie outside of the shape, at which TensorFlow does not look here.
+    """
+    both = np.concatenate([a, b])
+    if not both.size:
+        return both[:1], *(np.zeros(len(part), np.int64) for part in (a, b))
+    low = both.min(axis=0)
+    shape = (both.max(axis=0) - low + 1).tolist()
+    places, back = np.unique(flat_places(both - low, shape), return_inverse=True)
     back = back.reshape(-1)
-    return places, back[: len(first)], back[len(first) :]
+    return _indices_at(places, shape) + low, back[: len(a)], back[len(a) :]
 
 
 def _indices_at(places: np.ndarray, shape: Sequence[int]) -> np.ndarray:
@@ -175,15 +182,14 @@ def sparse_add(
         raise InvalidArgumentError(
             f"The magnitude threshold must be a scalar: got shape {format_shape(np.shape(thresh))}"
         )
-    shape = a_shape.tolist()
-    places, of_a, of_b = _joined(a_indices, b_indices, shape)
+    places, of_a, of_b = _joined(a_indices, b_indices)
     total = np.zeros(len(places), a_values.dtype)
     np.add.at(total, of_a, a_values)
     np.add.at(total, of_b, b_values)
     kept = np.ones(len(places), bool)
     both = np.intersect1d(of_a, of_b)
     kept[both] = np.abs(total[both]) >= thresh
-    return _indices_at(places[kept], shape), total[kept], a_shape
+    return places[kept], total[kept], a_shape
 
 
 sparse_add.shape(lambda node: [(None, (node.shape(2) or (None,))[0]), (None,), with_rank(node.shape(2), 1)])
@@ -211,6 +217,12 @@ def sparse_add_grad(backprop_val_grad: Any, a_indices: Any, b_indices: Any, sum_
             "# elements of backprop_val_grad and # rows of sum_indices should match (#nnz of sum): got "
             f"{len(backprop_val_grad)} and {len(sum_indices)}"
         )
+    if len({array.shape[1:] for array in (a_indices, b_indices, sum_indices)}) > 1:
+        shapes = ", ".join(format_shape(array.shape) for array in (a_indices, b_indices, sum_indices))
+        raise InvalidArgumentError(
+            "The densified operands should have the same ndims; for a, b, sum got indices of shapes: "
+            f"{shapes}"
+        )
     every = np.concatenate([a_indices, b_indices, sum_indices])
     shape = (every.max(axis=0) + 1).tolist() if len(every) else [1] * every.shape[1]
     at = dict(zip(flat_places(sum_indices, shape).tolist(), backprop_val_grad))
@@ -231,11 +243,10 @@ def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
     ) -> tuple[Any, Any]:
         """The larger (smaller) value in each place; a missing one is zero."""
         _check_pair((a_indices, a_values, a_shape), (b_indices, b_values, b_shape))
-        shape = a_shape.tolist()
-        places, of_a, of_b = _joined(a_indices, b_indices, shape)
+        places, of_a, of_b = _joined(a_indices, b_indices)
         first, second = np.zeros(len(places), a_values.dtype), np.zeros(len(places), a_values.dtype)
         first[of_a], second[of_b] = a_values, b_values
-        return _indices_at(places, shape), choose(first, second)
+        return places, choose(first, second)
 
     return kernel
 
@@ -408,6 +419,8 @@ def sparse_tensor_dense_matmul(
             raise InvalidArgumentError(
                 f"{name} ({found[wrong[0]]}) from index[{wrong[0]},{at}] out of bounds (>={limit})"
             )
+    if height < 0:
+        raise InvalidArgumentError(f"Expected a non-negative size, got {height}")
     result = np.zeros((height, dense.shape[1]), b.dtype)
     if len(values):
         order = np.argsort(rows, kind="stable")
@@ -739,6 +752,11 @@ def sparse_slice_grad(
         raise InvalidArgumentError(
             "# elements of backprop_val_grad and # rows of output_indices should match (#nnz of sum): got "
             f"{len(backprop_val_grad)} and {len(output_indices)}"
+        )
+    if not input_indices.shape[1] == output_indices.shape[1] == len(input_start):
+        raise InvalidArgumentError(
+            "The input_indices and output_indices should have the same ndims as input_start: got "
+            f"{input_indices.shape[1]}, {output_indices.shape[1]} and {len(input_start)}"
         )
     result = np.zeros(len(input_indices), backprop_val_grad.dtype)
     at = {

@@ -26,6 +26,23 @@ def test_draws_are_the_same_each_time_and_change_the_rows():
     assert set().union(*tables) <= set(rows)
 
 
+def test_no_draw_ends_in_an_error_of_numpy_or_python():
+    bare = []
+    for op, cases in op_fuzz.rows().items():
+        if op in op_fuzz.UNBOUNDED:
+            continue
+        for number, draw in enumerate(op_fuzz.draws(op, cases, 10, 200), 200):
+            cause = op_fuzz.outcome(tf, draw)
+            while isinstance(cause, BaseException) and cause.__cause__ is not None:
+                if isinstance(cause.__cause__, tf.errors.OpError):
+                    break
+                cause = cause.__cause__
+            ours = isinstance(cause, tf.errors.OpError) or type(cause).__module__.startswith("sgtool.")
+            if isinstance(cause, BaseException) and not ours:
+                bare.append(f"{op} {number}: {cause!r}")
+    assert not bare
+
+
 @pytest.mark.oracle
 def test_draws_agree_with_tensorflow():
     pytest.importorskip("tensorflow")
