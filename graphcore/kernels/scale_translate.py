@@ -134,10 +134,6 @@ def scale_and_translate_grad(
     for name, array in (("input_grad", grads), ("original_image", original_image)):
         if array.ndim != 4:
             raise InvalidArgumentError(f"{name} must be 4-dimensional{shape_text(array.shape)}")
-    if 0 in original_image.shape:
-        raise InvalidArgumentError(
-            f"original_image must not be empty, but has shape {shape_text(original_image.shape)}"
-        )
     sizes, result = original_image.shape[1:3], grads
     taps = _both_taps(sizes, grads.shape[1:3], scale, translation, kernel_type, antialias)
     for axis in (1, 2):
@@ -165,6 +161,8 @@ def _both_taps(
             raise InvalidArgumentError(f"t must have two elements{shape_text(pair.shape)}")
     if not (scale > 0).all():
         raise InvalidArgumentError(f"Scale must be greater than zero. It is {scale.tolist()}")
+    if 0 in sizes:
+        raise InvalidArgumentError(f"An image must have pixels, but its height and width are {list(sizes)}")
     return [
         _span_taps(size, out, *pair, kernel_type=kernel_type.lower(), antialias=antialias)
         for size, out, *pair in zip(sizes, outs, scale, translation)

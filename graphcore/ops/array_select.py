@@ -479,7 +479,9 @@ def _(node: Any) -> Shape:
     if indices is None:
         return None
     if axis > len(indices):
-        raise InvalidValueError(f"Shape must be at least rank {axis} but is rank {len(indices)}")
+        raise InvalidValueError(
+            f"Expected axis to be -1 or between [0, {len(indices) + 1}).  But received: {axis}"
+        )
     at = len(indices) if axis == -1 else axis
     return (*indices[:at], None if depth is None else int(depth), *indices[at:])
 

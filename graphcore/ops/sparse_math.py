@@ -135,7 +135,7 @@ def _joined(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
     both = np.concatenate([a, b])
     if not both.size:
-        return both[:1], *(np.zeros(len(part), np.int64) for part in (a, b))
+        return both[:1], np.zeros(len(a), np.int64), np.zeros(len(b), np.int64)
     low = both.min(axis=0)
     shape = (both.max(axis=0) - low + 1).tolist()
     places, back = np.unique(flat_places(both - low, shape), return_inverse=True)
