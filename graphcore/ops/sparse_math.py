@@ -150,6 +150,17 @@ def _indices_at(places: np.ndarray, shape: Sequence[int]) -> np.ndarray:
 
 
 def _check_pair(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> None:
+    if all(np.ndim(one[0]) == 2 and np.ndim(one[1]) == 1 for one in (a, b)):
+        ranks = [one[0].shape[1] for one in (a, b)]
+        if ranks[0] != ranks[1]:
+            raise InvalidArgumentError(
+                f"Input indices must have the same dimension, got {ranks[0]} and {ranks[1]}"
+            )
+        rows, counts = ([len(one[place]) for one in (a, b)] for place in (0, 1))
+        if rows != counts:
+            raise InvalidArgumentError(
+                f"Expected {rows[0]} and {rows[1]} non-empty input values, got {counts[0]} and {counts[1]}"
+            )
     for one, name in ((a, "a_"), (b, "b_")):
         indices, _, shape = one
         if np.ndim(indices) == 2 and np.ndim(shape) == 1 and indices.shape[1] != len(shape):

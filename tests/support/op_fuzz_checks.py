@@ -74,19 +74,25 @@ TEXTS: dict[str, tuple[str, ...]] = {
     "Conv3DBackpropFilterV2": ("input and filter must have the same depth", "received an exception"),
     "DataFormatVecPermute": ("must be of size 2 or 4",),
     "FixedUnigramCandidateSampler": ("must be equal to weights size",),  # the process ends in 1.15
-    "FractionalAvgPoolGrad": ("original input tensor shape must be",),  # refused when it is built
+    "FractionalAvgPoolGrad": (
+        "original input tensor shape must be",
+        "seq_tensor must have",
+        "sequence tensor",
+    ),
     "FusedResizeAndPadConv2D": ("Dimension 0 in both shapes must be equal", "Shape must be rank"),
     "GatherNd": (", node name: ",),
     "MaxPool": ("Shape must be rank 5",),
     "MaxPoolGradV2": ("Expected grad shape to be",),  # refused when it is built
-    "MaxPoolV2": ("Shape must be rank 5",),
+    "MaxPoolV2": ("Shape must be rank 5", "Dimension must be 4"),
     "Mfcc": ("and filterbank_channel_count",),
     "NthElement": ("Input must have last dimension > n", "n must be non-negative"),
     "ParseExampleV2": ("",),  # an op that came after 1.15
     "ParseSingleSequenceExample": ("def_value", "len\\("),
     "ScatterNd": ("must match dimensions",),  # the text of the kernel or of the shape rule, as either sees it
     "SparseTensorDenseAdd": ("are not compatible", "has an invalid index on dimension"),
-    "SparseConcat": ("Concat dimension must be in range",),  # the shapes do not fit either
+    "SetSize": ("expected <", "Invalid dim_size"),  # ours says which index of the whole tensor
+    "SparseConcat": ("Concat dimension must be", "Input shapes must match"),  # the shapes do not fit either
+    "SparseSplit": ("Sparse index tuple",),
     "TensorStridedSliceUpdate": ("into final shape",),
     "TruncateDiv": ("Unexpected error in binary operator",),  # ours says which
     "TruncateMod": ("Unexpected error in binary operator",),
@@ -129,6 +135,11 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
     ("AddManySparseToTensorsMap", "is out of order", "1.15 does not look at the order within a tensor"),
     ("ScatterNd", "shape: only TensorFlow refuses it when it is built", "we refuse it when it runs"),
     ("MaxPoolV2", "gradient: ", "TensorFlow 2 leaves what no window has as it was in memory"),
+    (
+        "Substr",
+        "shape: only TensorFlow refuses it",
+        "TensorFlow takes an unknown size for another",
+    ),
     ("Where", "No WhereOp available", "1.15 has a kernel"),
 )
 
