@@ -97,6 +97,8 @@ def conv2d_backprop_filter(
     height, width = _geometry(x.shape, shape, strides, padding, explicit_paddings, data_format, dilations)
     images, gradient = channels_last(x, data_format), channels_last(dy, data_format)
     check_gradient("Conv2DBackpropFilter", (height, width), images.shape, shape, gradient.shape)
+    if 0 in (images.size, gradient.size, *shape):
+        return np.zeros(shape, x.dtype)
     channels, groups = shape[2], images.shape[3] // shape[2]
     spans = forward_span(height), forward_span(width)
     if groups == 1:
@@ -191,6 +193,8 @@ def _geometry(
             raise InvalidArgumentError(
                 f"convolution {what} must be 4-dimensional: {shape_text(sizes)}", shape=list(sizes)
             )
+        if min(sizes) < 0:
+            raise InvalidArgumentError(f"Dimension {min(sizes)} must be >= 0", shape=list(sizes))
     axes = resolve(
         shape,
         filter_shape[:2],

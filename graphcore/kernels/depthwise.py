@@ -53,6 +53,10 @@ def depthwise_conv2d(
         InvalidArgumentError: Shapes that do not fit, with TensorFlow's texts.
     """
     height, width = _geometry(x.shape, w.shape, strides, padding, explicit_paddings, data_format, dilations)
+    if 0 in x.shape or 0 in w.shape:
+        images = channels_last(x, data_format)
+        shape = (images.shape[0], height.out, width.out, images.shape[3] * w.shape[3])
+        return restore(np.zeros(shape, widened(x[:0]).dtype), data_format, x.dtype)
     images, filters = _repeated(channels_last(x, data_format), w.shape[3]), _tiled(widened(w), width)
     out = np.empty((images.shape[0], height.out, filters.shape[2]), images.dtype)
     frame = _phased(images, height, width)
@@ -111,6 +115,8 @@ def depthwise_conv2d_backprop_filter(
     _check_gradient(
         "DepthwiseConv2dNativeBackpropFilter", images.shape, shape, gradient.shape, (height, width)
     )
+    if 0 in (*shape, images.size, gradient.size):
+        return np.zeros(shape, x.dtype)
     channels = shape[2] * shape[3]
     out = np.zeros((*shape[:2], channels), images.dtype)
     frame = _phased(_repeated(images, shape[3]), height, width)
@@ -159,6 +165,8 @@ def depthwise_conv2d_backprop_input(
     channels, multiplier = w.shape[2], w.shape[3]
     shape = (sizes[0], height.size, width.size, channels)
     _check_gradient("DepthwiseConv2dNativeBackpropInput", shape, w.shape, gradient.shape, (height, width))
+    if 0 in (*shape, *w.shape, gradient.size):
+        return restore(np.zeros(shape, dy.dtype), data_format, dy.dtype)
     filters = _tiled(widened(w), width)
     frame = np.zeros(_phased_shape(sizes[0], height, width, channels * multiplier), gradient.dtype)
     gradient = gradient.reshape(sizes[0], height.out, filters.shape[2])
@@ -254,6 +262,8 @@ def _geometry(
     for what, sizes in (("input", shape), ("filter", filter_shape)):
         if len(sizes) != 4:
             raise InvalidArgumentError(f"{what} must be 4-dimensional{shape_text(sizes)}", shape=list(sizes))
+        if min(sizes) < 0:
+            raise InvalidArgumentError(f"Dimension {min(sizes)} must be >= 0", shape=list(sizes))
     depth = shape[3] if data_format == "NHWC" else shape[1]
     if depth != filter_shape[2]:
         raise InvalidArgumentError(

@@ -179,6 +179,12 @@ def _counts(axes: tuple[Axis, Axis], data_format: str, dtype: np.dtype[Any]) -> 
 
 def _max_pool_depth(x: Array, ksize: Sequence[int], strides: Sequence[int], depth: int) -> Array:
     window = ksize[depth]
+    if len(strides) != 4:
+        raise InvalidArgumentError(
+            f"Sliding window stride field must specify 4 dimensions, but is {list(strides)}"
+        )
+    if window <= 0:
+        raise InvalidArgumentError(f"Sliding window ksize must be positive, but is {list(ksize)}")
     checks: list[tuple[bool, str]] = [
         (
             all(size == 1 for axis, size in enumerate(ksize) if axis != depth),
@@ -214,6 +220,10 @@ def geometry(
         raise InvalidArgumentError(
             f"Sliding window ksize field must specify 4 dimensions, but is {list(ksize)}"
         )
+    if len(strides) != 4:
+        raise InvalidArgumentError(
+            f"Sliding window stride field must specify 4 dimensions, but is {list(strides)}"
+        )
     if min(ksize) <= 0:
         sizes = ",".join(map(str, ksize))
         raise InvalidArgumentError(
@@ -223,7 +233,10 @@ def geometry(
     depth = 3 if data_format == "NHWC" else 1
     checks = [
         (ksize[0] == 1 and strides[0] == 1, "Pooling is not yet supported on the batch dimension."),
-        (ksize[depth] == 1 and strides[depth] == 1, "Pooling is not yet supported on the depth dimension."),
+        (
+            ksize[depth] == 1,
+            "MaxPooling supports exactly one of pooling across depth or pooling across width/height.",
+        ),
     ]
     _require(checks, UnimplementedError, ksize=list(ksize), strides=list(strides))
     return resolve(

@@ -13,7 +13,7 @@ from ..errors import FailedPreconditionError, InvalidArgumentError, InvalidValue
 from ..kernels import parallel
 from ..op import op, raw_ops
 from ..operation import Tensor
-from ..shapes import Shape, broadcast, format_shape, merge, merge_dims, with_rank, with_rank_at_least
+from ..shapes import Dim, Shape, broadcast, format_shape, merge, merge_dims, with_rank, with_rank_at_least
 from . import rules
 
 
@@ -108,15 +108,22 @@ def _batch_matmul(x: Any, y: Any, *, adj_x: bool, adj_y: bool) -> Any:
     return _product(left, right)
 
 
+def _last_two(shape: Shape, adjoint: bool) -> tuple[Dim, Dim]:
+    rows, columns = (None, None) if shape is None else shape[-2:]
+    return (columns, rows) if adjoint else (rows, columns)
+
+
 def _batch_shape(node: Any) -> Shape:
     x, y = with_rank_at_least(node.shape(0), 2), with_rank_at_least(node.shape(1), 2)
-    if x is None or y is None:
-        return None
-    rows, inner = x[-2:][::-1] if node.attr("adj_x") else x[-2:]
-    other, columns = y[-2:][::-1] if node.attr("adj_y") else y[-2:]
-    merge_dims(inner, other)
-    # only the second version broadcasts
-    batch = merge(x[:-2], y[:-2]) if node.node.type == "BatchMatMul" else broadcast(x[:-2], y[:-2])
+    rows, inner = _last_two(x, node.attr("adj_x"))
+    other, columns = _last_two(y, node.attr("adj_y"))
+    batches = [None if shape is None else shape[:-2] for shape in (x, y)]
+    if node.node.type == "BatchMatMul":
+        batch = merge(*batches)
+        merge_dims(inner, other)
+    else:  # only the second version broadcasts
+        merge_dims(inner, other)
+        batch = broadcast(*batches)
     return None if batch is None else (*batch, rows, columns)
 
 
