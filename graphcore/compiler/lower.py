@@ -16,6 +16,7 @@ from ..resources import Ref
 from ..shapes import num_elements
 from .draft import Draft, Node, NodeView
 from .plan import Plan, Step
+from .simplify import VARIABLES
 
 # Below this many elements, allocating costs less than asking whether a buffer may be reused.
 _MIN_REUSE_ELEMENTS = 4096
@@ -91,10 +92,8 @@ class _Lowering:
             return
         kind = operation.kind
         assert kind is not None
-        if operation.type in _VARIABLES and not node.may_be_dead:
-            self.slots[operation.output(0)] = self.new_slot(
-                _VARIABLES[operation.type](draft.state, operation)
-            )
+        if operation.type in VARIABLES and not node.may_be_dead:
+            self.slots[operation.output(0)] = self.new_slot(VARIABLES[operation.type](draft.state, operation))
             return
         if operation.type in ("NoOp", "ControlTrigger") and not node.may_be_dead:
             return
@@ -247,13 +246,6 @@ class _Lowering:
 def _read(reference: Any) -> Any:
     # Handles of first-generation queues, tables and arrays are references, too: to themselves.
     return reference.read() if isinstance(reference, Ref) else reference
-
-
-_VARIABLES: dict[str, Callable[..., Any]] = {
-    "VariableV2": lambda state, operation: state.ref(operation),
-    "Variable": lambda state, operation: state.ref(operation),
-    "VarHandleOp": lambda state, operation: state.resource_variable(operation),
-}
 
 
 def _and_done(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -269,7 +269,7 @@ def _current_core() -> Callable[[], int] | None:
     import ctypes
 
     try:
-        return ctypes.CDLL(None).sched_getcpu  # type: ignore[no-any-return]
+        return ctypes.CDLL(None).sched_getcpu
     except (AttributeError, OSError):
         return None
 
