@@ -189,6 +189,10 @@ class MissingNameError(NotFoundError, KeyError):
     __str__ = OpError.__str__
 
 
+class DirectoryNotEmptyError(AlreadyExistsError, AssertionError):
+    """A directory that was to be made new has files in it; TensorFlow reports an AssertionError."""
+
+
 class InvalidValueError(InvalidArgumentError, ValueError):
     """A value (a shape, a spec, a name) that Python code would report as ValueError."""
 
