@@ -16,6 +16,15 @@ from .basic_session_run_hooks import (
     SecondOrStepTimer,
     StopAtStepHook,
 )
+from .checkpoint_management import (
+    checkpoint_exists,
+    generate_checkpoint_state_proto,
+    get_checkpoint_mtimes,
+    get_checkpoint_state,
+    latest_checkpoint,
+    remove_checkpoint,
+    update_checkpoint_state,
+)
 from .checkpoint_reader import NewCheckpointReader, list_variables, load_checkpoint, load_variable
 from .checkpoint_watching import checkpoints_iterator
 from .cluster import ClusterSpec, replica_device_setter
@@ -71,17 +80,7 @@ from .optimizers.proximal import ProximalAdagradOptimizer, ProximalGradientDesce
 from .optimizers.rms_prop import RMSPropOptimizer
 from .optimizers.sync_replicas import SyncReplicasOptimizer
 from .queue_runner import QueueRunner, add_queue_runner, start_queue_runners
-from .saver import (
-    Saver,
-    checkpoint_exists,
-    export_meta_graph,
-    get_checkpoint_mtimes,
-    get_checkpoint_state,
-    import_meta_graph,
-    latest_checkpoint,
-    remove_checkpoint,
-    update_checkpoint_state,
-)
+from .saver import Saver, export_meta_graph, import_meta_graph
 from .saving_hooks import (
     CheckpointSaverHook,
     CheckpointSaverListener,
@@ -142,7 +141,8 @@ __all__ = [
     "SummarySaverHook", "SyncReplicasOptimizer", "WorkerSessionCreator", "add_queue_runner",
     "assert_global_step", "basic_train_loop", "batch", "batch_join", "checkpoint_exists",
     "checkpoints_iterator", "cosine_decay", "cosine_decay_restarts", "create_global_step",
-    "exponential_decay", "export_meta_graph", "get_checkpoint_mtimes", "get_checkpoint_state",
+    "exponential_decay", "export_meta_graph", "generate_checkpoint_state_proto", "get_checkpoint_mtimes",
+    "get_checkpoint_state",
     "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph", "input_producer",
     "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay", "list_variables",
     "load_checkpoint", "load_variable", "match_filenames_once", "maybe_batch", "maybe_batch_join",
