@@ -186,9 +186,7 @@ def write_state(
         save_relative_paths,
     )
     target = os.path.join(folder, latest_filename)
-    if target in (model_checkpoint_path, message.model_checkpoint_path) or (
-        message.model_checkpoint_path == latest_filename
-    ):
+    if target == message.model_checkpoint_path:
         raise InvalidStateError(
             f"Save path '{model_checkpoint_path}' conflicts with path used for checkpoint state.  "
             "Please use a different save path.",

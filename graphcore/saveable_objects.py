@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .op import raw_ops
+from .operation import Tensor
+
 
 class SaveSpec:
     """One tensor to save.
@@ -85,3 +88,47 @@ class TableSaveable(SaveableObject):
         """The operation that replaces the table's entries."""
         keys, values = restored_tensors
         return self._restored(keys, values)
+
+
+class VariableSaveable(SaveableObject):
+    """A ref variable, or a tensor of one, under a key.
+
+    Args:
+        var: The variable.
+        slice_spec: Which part of a whole it is, or "".
+        name: The key.
+    """
+
+    def __init__(self, var: Any, slice_spec: str, name: str) -> None:
+        super().__init__(var, [SaveSpec(var, slice_spec, name, dtype=var.dtype)], name)
+
+    def restore(self, restored_tensors: Sequence[Any], restored_shapes: Sequence[Any] | None) -> Any:
+        """The operation that assigns the value."""
+        value = restored_tensors[0]
+        if restored_shapes is not None:
+            value = raw_ops.Reshape(value, restored_shapes[0])
+        known = restored_shapes is None and self.op.get_shape().is_fully_defined()
+        ref = self.op._ref() if hasattr(self.op, "_ref") else self.op
+        return raw_ops.Assign(ref, value, validate_shape=known)
+
+
+class ResourceVariableSaveable(SaveableObject):
+    """A resource variable under a key; arguments as `VariableSaveable`."""
+
+    def __init__(self, var: Any, slice_spec: str, name: str) -> None:
+        self.handle_op = var.op.inputs[0] if isinstance(var, Tensor) else var.handle
+        read = var if isinstance(var, Tensor) else var.read_value
+        spec = SaveSpec(read, slice_spec, name, dtype=var.dtype, device=var.device)
+        super().__init__(var, [spec], name)
+
+    def restore(self, restored_tensors: Sequence[Any], restored_shapes: Sequence[Any] | None) -> Any:
+        """The operation that assigns the value.
+
+        Raises:
+            ValueError: Its static shape does not fit the variable's.
+        """
+        value = restored_tensors[0]
+        if restored_shapes is not None:
+            value = raw_ops.Reshape(value, restored_shapes[0])
+        self.op.get_shape().assert_is_compatible_with(value.get_shape())
+        return raw_ops.AssignVariableOp(self.handle_op, raw_ops.Identity(value))

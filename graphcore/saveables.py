@@ -174,7 +174,7 @@ def canonical_device(name: str | None) -> str:
     return device.format_fields(device.parse(name or ""))
 
 
-def grouped(saveables: Sequence[Saveable | SaveableObject]) -> list[tuple[str, list[Any]]]:
+def grouped(saveables: Sequence[Any]) -> list[tuple[str, list[Any]]]:
     """(device, what is on it) for each device, by name; each is a shard.
 
     Raises:

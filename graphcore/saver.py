@@ -32,7 +32,7 @@ from .errors import (
 from .graph import Graph
 from .operation import Operation
 from .restore import restore_contents
-from .saveable_objects import SaveableObject, SaveSpec
+from .saveable_objects import ResourceVariableSaveable, SaveableObject, SaveSpec, VariableSaveable
 from .saveables import Contents, Saveable, collect, grouped, of_graph
 from .saver_nodes import Nodes
 
@@ -48,6 +48,8 @@ class BaseSaverBuilder:
 
     SaveSpec = SaveSpec
     SaveableObject = SaveableObject
+    VariableSaveable = VariableSaveable
+    ResourceVariableSaveable = ResourceVariableSaveable
 
     def __init__(self, write_version: int = V2) -> None:
         self._write_version = write_version
@@ -148,7 +150,7 @@ class Saver:
         )
         variables = [one for one in found if isinstance(one, Saveable)]
         if len(variables) == len(found):
-            groups = [items for _, items in grouped(found)] if self._sharded else [list(found)]
+            groups = [items for _, items in grouped(variables)] if self._sharded else [variables]
             self._contents = Contents([items for items in groups if items])
         else:
             self._saver_def = self._new_def(self._nodes.add(self._graph))
