@@ -240,9 +240,10 @@ def collect(var_list: Any, graph: Graph) -> list[Saveable | SaveableObject]:
     for name, item in named:
         if isinstance(item, (list, tuple)):
             _check_parts(item)
-        for one in _flat(item):
+        for given in _flat(item):
+            one = given._saveable(name) if hasattr(given, "_saveable") else given
             if isinstance(one, SaveableObject):
-                found.append((name or one.name, one))
+                found.append((one.name if one is not given else name or one.name, one))
             else:
                 saveable = _of_variable(name, one)
                 found.append((saveable.key, saveable))

@@ -150,8 +150,8 @@ class Saver:
         )
         variables = [one for one in found if isinstance(one, Saveable)]
         if len(variables) == len(found):
-            groups = [items for _, items in grouped(variables)] if self._sharded else [variables]
-            self._contents = Contents([items for items in groups if items])
+            groups: list[list[Any]] = [items for _, items in grouped(variables)]
+            self._contents = Contents(groups if self._sharded or not groups else [[*variables]])
         else:
             self._saver_def = self._new_def(self._nodes.add(self._graph))
             self._contents = of_graph(self._graph, self._saver_def)

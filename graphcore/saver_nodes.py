@@ -156,7 +156,8 @@ def _saves(graph: Graph, saved: Operation, wanted: list[Any], sharded: bool) -> 
     merges = [op for op in saved.control_inputs if op.type == "MergeV2Checkpoints"]
     if len(merges) != 1:
         return False
-    parts = [op for op in merges[0].control_inputs if op.type == "Identity"]
+    waiting = (merges[0].inputs[0].op, merges[0])  # the edges may be at the list of its inputs
+    parts = [op for one in waiting for op in one.control_inputs if op.type == "Identity"]
     saves = [op for part in parts for op in part.control_inputs if op.type in _KINDS]
     return [_saved_by(graph, op) for op in saves] == wanted
 
