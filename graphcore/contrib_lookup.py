@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import mutable_tables, not_yet, tables, vocabulary_tables
+from .dtypes import string
 from .errors import InvalidValueError
 from .table_initializers import (
     KeyValueTensorInitializer,
@@ -91,7 +92,7 @@ def index_table_from_tensor(
     num_oov_buckets: int = 0,
     default_value: int = -1,
     hasher_spec: Any = FastHashSpec,
-    dtype: Any = tables.string,
+    dtype: Any = string,
     name: str | None = None,
 ) -> Any:
     """A table from words (or integers) to ids: their places in `mapping`.

@@ -99,9 +99,8 @@ REASONS: tuple[tuple[str, str], ...] = (
         "data.experimental.rejection_resample dtypes.QUANTIZED_DTYPES dtypes.as_string dtypes.bool "
         "dtypes.cast dtypes.complex dtypes.saturate_cast errors.raise_exception_on_not_ok_status "
         "graph_util.import_graph_def image.generate_bounding_box_proposals image.random_crop "
-        "random.experimental resource_loader saved_model.ASSETS_KEY saved_model.Builder "
-        "saved_model.SAVED_MODEL_SCHEMA_VERSION saved_model.builder saved_model.main_op "
-        "saved_model.main_op_with_restore saved_model.simple_save sparse.mask test.Benchmark "
+        "random.experimental resource_loader "
+        "sparse.mask test.Benchmark "
         "test.StubOutForTesting test.benchmark_config "
         "train.init_from_checkpoint",
     ),

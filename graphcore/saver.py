@@ -13,12 +13,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..formats import bundle_writer, checkpoint_state, files, graph_file, protos, v1_writer
 from ..formats.errors import bullets
 from ..formats.restore_report import RestoreReport
-from . import meta_graph
+from . import meta_graph, saveable_objects
 from .checkpoint_management import get_checkpoint_mtimes, meta_graph_filename, remove_checkpoint
 from .default import GraphKeys, get_default_graph
 from .errors import (
@@ -32,7 +32,6 @@ from .errors import (
 from .graph import Graph
 from .operation import Operation
 from .restore import restore_contents
-from .saveable_objects import ResourceVariableSaveable, SaveableObject, SaveSpec, VariableSaveable
 from .saveables import Contents, Saveable, collect, grouped, of_graph
 from .saver_nodes import Nodes
 
@@ -46,10 +45,10 @@ class BaseSaverBuilder:
         write_version: `SaverDef.V1` or `SaverDef.V2`; the Saver's own argument counts.
     """
 
-    SaveSpec = SaveSpec
-    SaveableObject = SaveableObject
-    VariableSaveable = VariableSaveable
-    ResourceVariableSaveable = ResourceVariableSaveable
+    SaveSpec: TypeAlias = saveable_objects.SaveSpec
+    SaveableObject: TypeAlias = saveable_objects.SaveableObject
+    VariableSaveable: TypeAlias = saveable_objects.VariableSaveable
+    ResourceVariableSaveable: TypeAlias = saveable_objects.ResourceVariableSaveable
 
     def __init__(self, write_version: int = V2) -> None:
         self._write_version = write_version

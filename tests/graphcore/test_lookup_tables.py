@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -204,4 +205,4 @@ class TestContrib:
         with pytest.raises(ValueError, match="num_oov_buckets must be greater or equal than 0"):
             tf.contrib.lookup.index_table_from_tensor(["a"], num_oov_buckets=-1)
         with pytest.raises(AttributeError, match="lookup"):
-            tf.contrib.lookup.nothing  # noqa: B018
+            operator.attrgetter("contrib.lookup.nothing")(tf)
