@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from ..formats import bundle_writer, checkpoint_state, files, graph_file, protos, v1_writer
 from ..formats.errors import bullets
 from ..formats.restore_report import RestoreReport
-from . import meta_graph, saveable_objects
+from . import meta_graph, meta_graph_export, saveable_objects
 from .checkpoint_management import get_checkpoint_mtimes, meta_graph_filename, remove_checkpoint
 from .default import GraphKeys, get_default_graph
 from .errors import (
@@ -251,7 +251,7 @@ class Saver:
                 self._export = (state, self._nodes.for_export(self._graph))
             names, extra = self._export[1]
             definition = self._new_def(names)
-        return meta_graph.export_meta_graph(
+        return meta_graph_export.export_meta_graph(
             filename,
             saver_def=definition,
             collection_list=collection_list,
@@ -493,7 +493,7 @@ meta_graph.register_proto_function(GraphKeys.SAVERS, "SaverDef", Saver.to_proto,
 
 def export_meta_graph(*args: Any, **kwargs: Any) -> Any:
     """`tf.train.export_meta_graph`: the default graph (or `graph`) as a MetaGraphDef."""
-    return meta_graph.export_meta_graph(*args, **kwargs)
+    return meta_graph_export.export_meta_graph(*args, **kwargs)
 
 
 def import_meta_graph(
@@ -514,8 +514,11 @@ def import_meta_graph(
         OpError: The file cannot be read, or is no MetaGraphDef.
         ValueError: The graph is inconsistent.
     """
-    imported = meta_graph.import_meta(meta_graph_or_file, clear_devices, None, import_scope, **kwargs)
-    return saver_of(imported)
+    imported = meta_graph.import_meta(
+        meta_graph_or_file, clear_devices=clear_devices, import_scope=import_scope, **kwargs
+    )
+    with (kwargs.get("graph") or get_default_graph()).as_default():
+        return saver_of(imported)
 
 
 def saver_of(imported: meta_graph.Imported) -> Saver | None:

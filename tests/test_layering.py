@@ -58,6 +58,7 @@ GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
     ("variables", "initializers", "partitioned_variable"),
     ("variable_store", "saveable_objects"),
     ("variable_scope", "meta_graph", "saveables", "checkpoint_management"),
+    ("meta_graph_export",),
     ("optimizers", "restore", "saver_nodes"),
     ("saver",),
 )
