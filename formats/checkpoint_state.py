@@ -113,7 +113,7 @@ def resolve_prefix(path: files.Path, latest_filename: str = STATE_NAME) -> Resol
         MissingFileError: None of these; lists what was looked for and what is there.
         DataLossError: A state file that is not one.
     """
-    name = files.location(path)
+    name = _with_count(files.location(path))
     search = _Search()
     if files.is_directory(name):
         # `dir/` is itself the prefix where the base name is empty.
@@ -135,6 +135,17 @@ def resolve_prefix(path: files.Path, latest_filename: str = STATE_NAME) -> Resol
     if found is None:
         raise _not_found(name, search)
     return found
+
+
+def _with_count(name: str) -> str:
+    """`PREFIX-?????-of-00002` for `PREFIX-?????-of-?????`, where there are files of one count alone."""
+    stem = name.removesuffix("-?????-of-?????")
+    folder, base = os.path.split(stem)
+    if stem == name or not files.is_directory(folder or "."):
+        return name
+    matches = (V1_SHARD.fullmatch(other) for other in files.list_directory(folder or "."))
+    counts = {match["count"] for match in matches if match and match["prefix"] == base}
+    return f"{stem}-?????-of-{counts.pop()}" if len(counts) == 1 else name
 
 
 def read_state(directory: files.Path, latest_filename: str = STATE_NAME) -> CheckpointState | None:

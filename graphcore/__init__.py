@@ -318,7 +318,6 @@ from .ops.math_binary import (
     accumulate_n,
     add_n,
     atan2,
-    complex_ as complex,
     equal,
     floor_mod as floormod,
     floor_mod as mod,
@@ -346,7 +345,14 @@ from .ops.math_binary import (
     truncate_div as truncatediv,
     truncate_mod as truncatemod,
 )
-from .ops.math_functions import count_nonzero, div_no_nan, log_sigmoid, saturate_cast, scalar_mul
+from .ops.math_functions import (
+    complex_of as complex,
+    count_nonzero,
+    div_no_nan,
+    log_sigmoid,
+    saturate_cast,
+    scalar_mul,
+)
 from .ops.math_unary import (
     acos,
     acosh,

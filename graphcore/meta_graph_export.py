@@ -14,7 +14,7 @@ from ..formats import graph_file, protos
 from ..formats.errors import bullets
 from . import importer, registry
 from .default import GraphKeys, get_default_graph
-from .errors import InvalidTypeError, InvalidValueError
+from .errors import InvalidStateError, InvalidTypeError, InvalidValueError
 from .graph import Graph
 from .meta_graph import UNBOUND_INPUTS, UNBOUND_PREFIX, converter_of, import_meta
 
@@ -74,6 +74,9 @@ def export_meta_graph(
     if saver_def is not None:
         saver_def = importer.as_message(saver_def, protos.SaverDef, "saver_def")
     if graph_def is None:
+        for saver in graph.get_collection(GraphKeys.SAVERS):
+            if hasattr(saver, "as_saver_def") and not graph.finalized:
+                saver.as_saver_def()  # its nodes have to be there
         whole = graph_message(graph)
         whole.node.extend(extra_nodes)
     else:
@@ -261,7 +264,7 @@ class _Collections:
         target = protos.CollectionDef()
         try:
             lost = self._fill(target, name, chosen)
-        except (TypeError, AttributeError, ValueError) as error:
+        except (TypeError, AttributeError, ValueError, InvalidStateError) as error:
             warnings.warn(
                 f"Issue encountered when serializing {name}: an item of type {type(chosen[0]).__name__} "
                 f"cannot be kept in a MetaGraphDef ({error}). The collection is not written.",
@@ -300,7 +303,8 @@ class _Collections:
         elif isinstance(first, float):
             target.float_list.value.extend(items)
         elif hasattr(first, "DESCRIPTOR") and first.DESCRIPTOR.name == "Any":
-            target.any_list.value.extend(items)
+            for item in items:  # it may be of a pool of its own
+                target.any_list.value.add().MergeFromString(item.SerializeToString())
         elif hasattr(first, "DESCRIPTOR"):
             target.bytes_list.value.extend(item.SerializeToString(deterministic=True) for item in items)
         else:

@@ -274,20 +274,21 @@ def _check_parts(parts: Sequence[Any]) -> None:
 
 
 def _check_names(found: list[tuple[str, Saveable | SaveableObject]]) -> None:
-    seen: set[tuple[str, str]] = set()
     owners: dict[Any, str] = {}
-    whole = {row[0] for _, one in found for row in rows_of_names(one) if not row[1]}
     for name, one in found:
+        owner = one.variable if isinstance(one, Saveable) else one.op
+        first = owners.setdefault(id(owner), name)
+        if first != name:
+            raise InvalidValueError(f"The same saveable will be restored with two names: {name}")
+    seen: set[tuple[str, str]] = set()
+    whole = {key for _, one in found for key, spec in rows_of_names(one) if not spec}
+    for _, one in found:
         for key, spec in rows_of_names(one):
             if (key, spec) in seen:
                 raise InvalidValueError(f"At least two variables have the same name: {key}")
             if spec and key in whole:
                 raise InvalidValueError(f"Mixing slices and non-slices with the same name: {key}")
             seen.add((key, spec))
-        owner = one.variable if isinstance(one, Saveable) else one.op
-        first = owners.setdefault(id(owner), name)
-        if first != name:
-            raise InvalidValueError(f"The same saveable will be restored with two names: {name}")
 
 
 def rows_of_names(one: Saveable | SaveableObject) -> list[tuple[str, str]]:

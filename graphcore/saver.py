@@ -97,7 +97,7 @@ class Saver:
         write_version: int = V2,
         pad_step_number: bool = False,
         save_relative_paths: bool = False,
-        filename: str | None = None,
+        filename: str | bytes | None = None,
     ) -> None:
         if defer_build and var_list:
             raise InvalidValueError(
@@ -121,7 +121,7 @@ class Saver:
         self._write_version = write_version
         self._pad_step_number = pad_step_number
         self._save_relative_paths = save_relative_paths
-        self._filename = filename
+        self._filename = filename.decode() if isinstance(filename, bytes) else filename
         self._allow_empty = allow_empty
         self._saver_def: Any = None
         self._contents: Contents | None = None
@@ -144,9 +144,10 @@ class Saver:
         found = collect(self._var_list, self._graph)
         if not found and not self._allow_empty:
             raise InvalidValueError("No variables to save")
-        self._nodes = Nodes(
-            found, self._name, self._filename, self._write_version, self._sharded, self._reshape
-        )
+        name, here = self._name or "save", self._graph.get_name_scope()
+        if here and not name.endswith("/"):
+            name = f"{here}/{name}"
+        self._nodes = Nodes(found, name, self._filename, self._write_version, self._sharded, self._reshape)
         variables = [one for one in found if isinstance(one, Saveable)]
         if len(variables) == len(found):
             groups: list[list[Any]] = [items for _, items in grouped(variables)]
@@ -385,7 +386,7 @@ class Saver:
         folder = os.path.dirname(prefix)
         if folder and not files.is_remote(folder) and not files.is_directory(folder):
             parent = os.path.dirname(folder)
-            if parent and not files.is_directory(parent):
+            if files.is_file(folder) or (parent and not files.is_directory(parent)):
                 raise InvalidValueError(
                     f"Parent directory of {prefix} doesn't exist, can't save.", path=prefix
                 )
@@ -518,11 +519,14 @@ def import_meta_graph(
         meta_graph_or_file, clear_devices=clear_devices, import_scope=import_scope, **kwargs
     )
     with (kwargs.get("graph") or get_default_graph()).as_default():
-        return saver_of(imported)
+        return saver_of(imported, import_scope)
 
 
-def saver_of(imported: meta_graph.Imported) -> Saver | None:
-    """The Saver of what was imported: by its SaverDef, else for its variables, else None."""
+def saver_of(imported: meta_graph.Imported, import_scope: str | None = None) -> Saver | None:
+    """The Saver of what was imported: by its SaverDef, else for its variables, else None.
+
+    Where it has none, variables that were in `import_scope` before are taken for its.
+    """
     if imported.meta.HasField("saver_def"):
         definition = meta_graph._renamed(imported.meta.saver_def, imported)
         missing = [
@@ -537,6 +541,12 @@ def saver_of(imported: meta_graph.Imported) -> Saver | None:
         if not missing:
             return Saver(saver_def=definition)
     variables = list(imported.variables.values())
+    if not variables and import_scope:
+        variables = [
+            each
+            for each in get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES)
+            if each.name.startswith(f"{import_scope}/")
+        ]
     return Saver(variables) if variables else None
 
 

@@ -187,7 +187,10 @@ def _restoring(
 def _free_scope(graph: Graph, name: str | None) -> str:
     """A name scope that no node is in yet: `save`, `save_1`, ..."""
     base = name or "save"
-    taken = {operation.name.split("/")[0] for operation in graph.get_operations()}
+    if base.endswith("/"):  # that very scope, as of a name scope
+        return base
+    depth = base.count("/") + 1
+    taken = {"/".join(op.name.split("/")[:depth]) for op in graph.get_operations()}
     scope, index = base, 0
     while scope in taken:
         index += 1
