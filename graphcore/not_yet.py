@@ -20,7 +20,7 @@ REASONS: tuple[tuple[str, str], ...] = (
     ),
     (
         f"{_GRAPHS}; use tf.train.MonitoredTrainingSession and tf.data instead of estimators.",
-        "estimator feature_column train.VocabInfo train.warm_start",
+        "estimator feature_column train.VocabInfo",
     ),
     (
         "One process on the CPU runs the graph; there is no distribution. tf.train.ClusterSpec and "
@@ -101,8 +101,7 @@ REASONS: tuple[tuple[str, str], ...] = (
         "graph_util.import_graph_def image.generate_bounding_box_proposals image.random_crop "
         "random.experimental resource_loader "
         "sparse.mask test.Benchmark "
-        "test.StubOutForTesting test.benchmark_config "
-        "train.init_from_checkpoint",
+        "test.StubOutForTesting test.benchmark_config",
     ),
 )
 

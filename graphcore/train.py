@@ -16,6 +16,7 @@ from .basic_session_run_hooks import (
     SecondOrStepTimer,
     StopAtStepHook,
 )
+from .checkpoint_init import init_from_checkpoint, warm_start
 from .checkpoint_management import (
     checkpoint_exists,
     generate_checkpoint_state_proto,
@@ -142,13 +143,14 @@ __all__ = [
     "assert_global_step", "basic_train_loop", "batch", "batch_join", "checkpoint_exists",
     "checkpoints_iterator", "cosine_decay", "cosine_decay_restarts", "create_global_step",
     "exponential_decay", "export_meta_graph", "generate_checkpoint_state_proto", "get_checkpoint_mtimes",
-    "get_checkpoint_state",
-    "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph", "input_producer",
+    "get_checkpoint_state", "get_global_step", "get_or_create_global_step", "global_step",
+    "import_meta_graph", "init_from_checkpoint", "input_producer",
     "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay", "list_variables",
     "load_checkpoint", "load_variable", "match_filenames_once", "maybe_batch", "maybe_batch_join",
     "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay", "noisy_linear_cosine_decay",
     "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "queue_runner",
     "range_input_producer", "register_proto_function", "remove_checkpoint", "replica_device_setter",
     "shuffle_batch", "shuffle_batch_join", "slice_input_producer", "start_queue_runners",
-    "string_input_producer", "summary_iterator", "update_checkpoint_state", "write_graph",
+    "string_input_producer", "summary_iterator", "update_checkpoint_state", "warm_start",
+    "write_graph",
 ]  # fmt: skip
