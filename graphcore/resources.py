@@ -142,6 +142,8 @@ class SessionState:
     Attributes:
         policy: Which files the graph's own ops may touch.
         functions: What runs the functions of a graph's library (`compiler.calls.FunctionPlans`).
+        restored: By initializer: a variable that was restored, and the checkpoint.
+        harmless: Plans, by identity, that run none of these.
     """
 
     def __init__(self, policy: FilePolicy | None = None) -> None:
@@ -150,6 +152,19 @@ class SessionState:
         self._resources: dict[tuple[str, str, str], Any] = {}
         self.cancelled = False
         self.functions: Any = None
+        self.restored: dict[Any, tuple[str, str]] = {}
+        self.harmless: set[int] = set()
+
+    def note_restored(self, initializers: dict[Any, str], prefix: str) -> None:
+        """Notes that variables, by their initializers, have their values from a checkpoint.
+
+        Args:
+            initializers: The variables' names by the operations that would overwrite them.
+            prefix: The checkpoint.
+        """
+        with self.lock:
+            self.restored.update({each: (name, prefix) for each, name in initializers.items()})
+            self.harmless.clear()
 
     def resource(self, kind: str, container: str, name: str, make: Callable[[], Any]) -> Any:
         """The resource of that kind and name, made at first use."""

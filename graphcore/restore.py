@@ -12,10 +12,13 @@ from ..formats.entry import Entry
 from ..formats.errors import suggestion
 from ..formats.parts import Part
 from ..formats.restore_report import RestoreReport, report_of
+from .default import GraphKeys
 from .errors import InvalidArgumentError, MissingNameError
+from .operation import Operation
 from .ops.io import read_part
 from .saveables import Contents, Saveable, TensorSaveable
 from .shapes import format_shape
+from .variable import Variable
 
 _Saved = TypeVar("_Saved", bound=Saveable | TensorSaveable)
 
@@ -65,9 +68,24 @@ def restore_contents(
             saveable.holder(session._state).assign(value)
         else:
             feed[saveable.tensor] = value
+    _note(session, {one.variable for one, _ in chosen if isinstance(one, Saveable)}, resolved.prefix)
     if contents.restores and len(feed) == len(contents.fed):
         session.run(contents.restores, feed)
     return report
+
+
+def _note(session: Any, variables: set[Operation], prefix: str) -> None:
+    """Notes the initializers of restored variables, so that running one later warns."""
+    keys = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES)
+    known = [each for key in keys for each in session.graph.get_collection(key)]
+    session._state.note_restored(
+        {
+            each.initializer: each.op.name
+            for each in known
+            if isinstance(each, Variable) and each.op in variables and each.initializer is not None
+        },
+        prefix,
+    )
 
 
 def compare(

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..formats.errors import bullets
 from ..formats.files import FilePolicy
 from . import nest, run_metadata as metadata
 from .compat import as_text
@@ -147,6 +148,8 @@ class BaseSession:
         if run_metadata is not None:
             run_metadata.Clear()
         context = RunContext(self._state, self._graph, _deadline(options, self._config))
+        if self._state.restored and id(plan) not in self._state.harmless:
+            self._warn_of_overwriting(plan)
         if run_metadata is not None and _wants_trace(options):
             results, rows = plan.run_traced(context, values)
             metadata.fill(run_metadata, rows)
@@ -157,6 +160,21 @@ class BaseSession:
         for index, dtype in call.handles:
             results[index] = TensorHandle(results[index], dtype, self)
         return results[0] if call.mapper is None else call.mapper.build(results)
+
+    def _warn_of_overwriting(self, plan: Any) -> None:
+        """Warns where a run initializes variables that were restored; of each variable once."""
+        state = self._state
+        kinds = {operation.type for operation in plan.operations}
+        with state.lock:
+            found = [state.restored.pop(each) for each in plan.operations if each in state.restored]
+            if not found:
+                state.harmless.add(id(plan))
+        if found and "RestoreV2" not in kinds:  # which restores them after that
+            warnings.warn(
+                f"These variables, restored from {found[0][1]}, are initialized again and lose what was "
+                f"restored; run initializers before restoring:{bullets([name for name, _ in found])}",
+                stacklevel=3,
+            )
 
     def _check_open(self) -> None:
         if self._closed:
