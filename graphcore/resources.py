@@ -152,19 +152,33 @@ class SessionState:
         self._resources: dict[tuple[str, str, str], Any] = {}
         self.cancelled = False
         self.functions: Any = None
-        self.restored: dict[Any, tuple[str, str]] = {}
+        self.restored: dict[Operation, tuple[Operation, str]] = {}
         self.harmless: set[int] = set()
 
-    def note_restored(self, initializers: dict[Any, str], prefix: str) -> None:
+    def note_restored(self, initializers: dict[Operation, Operation], prefix: str) -> None:
         """Notes that variables, by their initializers, have their values from a checkpoint.
 
         Args:
-            initializers: The variables' names by the operations that would overwrite them.
+            initializers: The variables by the operations that would overwrite them.
             prefix: The checkpoint.
         """
         with self.lock:
-            self.restored.update({each: (name, prefix) for each, name in initializers.items()})
+            self.restored.update({each: (variable, prefix) for each, variable in initializers.items()})
             self.harmless.clear()
+
+    def take_restored(self, operations: Sequence[Operation]) -> dict[Operation, tuple[Any, str]]:
+        """Of restored variables that a run of `operations` initializes: a copy of the value, the checkpoint.
+
+        Each is given once.
+        """
+        with self.lock:
+            found = [self.restored.pop(each) for each in operations if each in self.restored]
+        return {variable: (np.array(self.value_of(variable)), prefix) for variable, prefix in found}
+
+    def value_of(self, variable: Operation) -> Any:
+        """The value of a variable of either kind, or None."""
+        kind = self.resource_variable if variable.type == "VarHandleOp" else self.ref
+        return kind(variable).value
 
     def resource(self, kind: str, container: str, name: str, make: Callable[[], Any]) -> Any:
         """The resource of that kind and name, made at first use."""

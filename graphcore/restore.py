@@ -80,7 +80,7 @@ def _note(session: Any, variables: set[Operation], prefix: str) -> None:
     known = [each for key in keys for each in session.graph.get_collection(key)]
     session._state.note_restored(
         {
-            each.initializer: each.op.name
+            each.initializer: each.op
             for each in known
             if isinstance(each, Variable) and each.op in variables and each.initializer is not None
         },

@@ -31,4 +31,4 @@ def test_it_is_inspected_verified_and_run(sgtool: Any, tmp_path: Path) -> None:
         "run", "model", "--signature", "serving_default", "--feed", 'word=["ten", "one", "two"]', "--json"
     )
     assert ran.code == 0, ran.err
-    assert ran.json["outputs"]["value"]["values"] == [10, 1, 0]
+    assert ran.json["outputs"]["found:0"]["value"] == [10, 1, 0]

@@ -209,7 +209,7 @@ def test_an_initializer_that_overwrites_what_was_restored_warns_once(session: An
         saver.restore(session, path)
         session.run(other.initializer)
         session.run(v.assign([3.0, 4.0]))
-    with pytest.warns(UserWarning, match=r"restored from .*m, are initialized again(.|\n)*\n  v"):
+    with pytest.warns(UserWarning, match=r"restored from .*m, and have been initialized again(.|\n)*\n  v"):
         session.run(both)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
