@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..formats import checkpoint_state, files, protos
+from ..formats import checkpoint_state, checkpoint_state_writer, files, protos
 from ..formats.errors import OpError as _OpError
 from .errors import InvalidValueError, MissingFileError
 
@@ -37,7 +37,7 @@ def generate_checkpoint_state_proto(
     Raises:
         ValueError: There are not as many times as paths.
     """
-    return checkpoint_state.state_message(
+    return checkpoint_state_writer.state_message(
         save_dir,
         model_checkpoint_path,
         all_model_checkpoint_paths or (),
@@ -60,7 +60,7 @@ def update_checkpoint_state(
         ValueError: There are not as many times as paths.
         RuntimeError: The file would overwrite the checkpoint.
     """
-    checkpoint_state.write_state(
+    checkpoint_state_writer.write_state(
         save_dir,
         model_checkpoint_path,
         list(all_model_checkpoint_paths or ()),

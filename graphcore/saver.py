@@ -15,7 +15,15 @@ import time
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from ..formats import bundle_writer, checkpoint_state, files, graph_file, protos, v1_writer
+from ..formats import (
+    bundle_writer,
+    checkpoint_state,
+    checkpoint_state_writer,
+    files,
+    graph_file,
+    protos,
+    v1_writer,
+)
 from ..formats.errors import bullets
 from ..formats.restore_report import RestoreReport
 from . import meta_graph, meta_graph_export, saveable_objects
@@ -411,7 +419,7 @@ class Saver:
 
     def _write_state(self, prefix: str, saved: str, latest_filename: str) -> None:
         paths = [path for path, _ in self._last_checkpoints] or [saved]
-        checkpoint_state.write_state(
+        checkpoint_state_writer.write_state(
             os.path.dirname(prefix), saved, paths, self._save_relative_paths, latest_filename
         )
 

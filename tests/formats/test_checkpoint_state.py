@@ -12,7 +12,8 @@ from golden_values import named_values
 
 from sgtool.formats import files, protos, registry
 from sgtool.formats.bundle_writer import write_bundle
-from sgtool.formats.checkpoint_state import latest_checkpoint, read_state, resolve_prefix, write_state
+from sgtool.formats.checkpoint_state import latest_checkpoint, read_state, resolve_prefix
+from sgtool.formats.checkpoint_state_writer import write_state
 from sgtool.formats.entry import entry_of
 from sgtool.formats.errors import DataLossError, MissingFileError
 
