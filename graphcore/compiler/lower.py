@@ -20,6 +20,7 @@ from .plan import Plan, Step
 # Below this many elements, allocating costs less than asking whether a buffer may be reused.
 _MIN_REUSE_ELEMENTS = 4096
 _MERGES = frozenset({"Merge", "RefMerge"})
+_PRODUCTS = frozenset({"MatMul", "BatchMatMul", "BatchMatMulV2", "SparseMatMul"})
 _SWITCHES = frozenset({"Switch", "RefSwitch"})
 
 
@@ -47,6 +48,7 @@ class _Lowering:
         self.slots: dict[Tensor | Operation, int] = {}
         self.computed: set[int] = set()
         self.steps: list[_Draft] = []
+        self.has_products = False
         self.control_sources = {source for node in draft.nodes.values() for source in node.control}
 
     def new_slot(self, value: Any = None) -> int:
@@ -79,6 +81,7 @@ class _Lowering:
             [self.slots[tensor] for tensor in draft.feeds],
             fetch_slots,
             [fetch.name for fetch in draft.fetches],
+            self.has_products,
         )
 
     def lower(self, node: Node) -> None:
@@ -105,6 +108,7 @@ class _Lowering:
         ]
         single = kind.definition.fixed_outputs == 1
         function = self.function(node)
+        self.has_products |= operation.type in _PRODUCTS and function is not np.matmul
         if kind.takes_ctx:
             reads.insert(0, 0)
         step = _Draft(operation, function, reads, self.output_slots(node), single)
@@ -120,6 +124,7 @@ class _Lowering:
         for enter, tensor in zip(node.loop.enters, node.inputs):
             takes_ref = enter.type == "RefEnter"
             reads.append(self.slot_of(tensor) if takes_ref else self.value_slot(tensor, node.operation))
+        self.has_products |= node.loop.condition.has_products or node.loop.body.has_products
         step = _Draft(node.operation, node.loop.run, reads, self.output_slots(node), False)
         if node.may_be_dead:
             self.guard(node, step)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..dead import DEAD
 from ..errors import InvalidArgumentError, at_operation
+from ..kernels.parallel import single_threaded_blas
 from ..operation import Operation
 from ..resources import RunContext
 
@@ -32,9 +33,18 @@ class Plan:
         feed_slots: Where each feed goes; -1 for one that nothing reads.
         fetch_slots: Where each fetch is found; -1 for an operation.
         fetch_names: Their names, for messages.
+        has_products: Whether steps may multiply matrices that BLAS would use threads for.
     """
 
-    __slots__ = ("feed_slots", "fetch_names", "fetch_slots", "operations", "steps", "template")
+    __slots__ = (
+        "feed_slots",
+        "fetch_names",
+        "fetch_slots",
+        "has_products",
+        "operations",
+        "steps",
+        "template",
+    )
 
     def __init__(
         self,
@@ -44,6 +54,7 @@ class Plan:
         feed_slots: list[int],
         fetch_slots: list[int],
         fetch_names: list[str],
+        has_products: bool,
     ) -> None:
         self.steps = steps
         self.operations = operations
@@ -51,6 +62,7 @@ class Plan:
         self.feed_slots = feed_slots
         self.fetch_slots = fetch_slots
         self.fetch_names = fetch_names
+        self.has_products = has_products
 
     def run(self, context: RunContext, feeds: Sequence[np.ndarray]) -> list[Any]:
         """Runs all steps; gives the fetched values (None for operations), the caller's to keep.
@@ -60,7 +72,11 @@ class Plan:
         """
         slots = self._slots(context, feeds)
         with np.errstate(all="ignore"):
-            self._run_steps(slots)
+            if self.has_products:
+                with single_threaded_blas():
+                    self._run_steps(slots)
+            else:
+                self._run_steps(slots)
         return self._fetch(slots)
 
     def _run_steps(self, slots: list[Any]) -> None:
@@ -98,7 +114,7 @@ class Plan:
         steps = iter(self.steps)
         clock = time.perf_counter
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), single_threaded_blas():
                 for function, arity, get, out, outs, dead in steps:
                     start = clock()
                     if arity == 1:
