@@ -39,32 +39,43 @@ def write_bundle(
         InvalidValueError: Two entries of one name, or a name that cannot be a key.
         OpError: The files cannot be written, or an entry not read; the old checkpoint stays.
     """
+    with files.atomic_files() as replacement:
+        add_bundle(replacement, prefix, entries, shards, shard_of)
+
+
+def add_bundle(
+    replacement: files.Replacement,
+    prefix: files.Path,
+    entries: Iterable[Entry],
+    shards: int = 1,
+    shard_of: Callable[[Entry], int] | None = None,
+) -> None:
+    """As `write_bundle`, into files that take their places together with others."""
     name = os.fspath(prefix)
     pending = list(entries)
     _check_entries(pending, shards)
     place = shard_of or _by_size(pending, shards)
     index: dict[bytes, Any] = {}
-    with files.atomic_files() as replacement:
-        data = [replacement.open(f"{name}.data-{shard:05d}-of-{shards:05d}") for shard in range(shards)]
-        offsets = [0] * shards
-        for at, entry in enumerate(pending):
-            pending[at] = None  # type: ignore[call-overload]  # its values may be dropped once written
-            shard = place(entry)
-            content, crc = encode_tensor(values_of(entry), entry.dtype)
-            data[shard].write(content)
-            proto = protos.BundleEntryProto(
-                dtype=entry.dtype.number, shard_id=shard, offset=offsets[shard], size=len(content), crc32c=crc
-            )
-            _set_shape(proto, entry.shape)
-            index[_key(entry, index)] = proto
-            offsets[shard] += len(content)
-        table = TableWriter(replacement.open(f"{name}.index"))
-        header = protos.BundleHeaderProto(num_shards=shards)
-        header.version.producer = 1
-        table.add(b"", protos.encode(header))
-        for key in sorted(index):
-            table.add(key, protos.encode(index[key]))
-        table.finish()
+    data = [replacement.open(f"{name}.data-{shard:05d}-of-{shards:05d}") for shard in range(shards)]
+    offsets = [0] * shards
+    for at, entry in enumerate(pending):
+        pending[at] = None  # type: ignore[call-overload]  # its values may be dropped once written
+        shard = place(entry)
+        content, crc = encode_tensor(values_of(entry), entry.dtype)
+        data[shard].write(content)
+        proto = protos.BundleEntryProto(
+            dtype=entry.dtype.number, shard_id=shard, offset=offsets[shard], size=len(content), crc32c=crc
+        )
+        _set_shape(proto, entry.shape)
+        index[_key(entry, index)] = proto
+        offsets[shard] += len(content)
+    table = TableWriter(replacement.open(f"{name}.index"))
+    header = protos.BundleHeaderProto(num_shards=shards)
+    header.version.producer = 1
+    table.add(b"", protos.encode(header))
+    for key in sorted(index):
+        table.add(key, protos.encode(index[key]))
+    table.finish()
 
 
 def _key(entry: Entry, index: dict[bytes, Any]) -> bytes:

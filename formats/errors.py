@@ -189,6 +189,10 @@ class MissingNameError(NotFoundError, KeyError):
     __str__ = OpError.__str__
 
 
+class DirectoryNotEmptyError(AlreadyExistsError, AssertionError):
+    """A directory that was to be made new has files in it; TensorFlow reports an AssertionError."""
+
+
 class InvalidValueError(InvalidArgumentError, ValueError):
     """A value (a shape, a spec, a name) that Python code would report as ValueError."""
 
@@ -199,6 +203,16 @@ class InvalidTypeError(InvalidArgumentError, TypeError):
 
 class InvalidStateError(FailedPreconditionError, RuntimeError):
     """Something is not in the state for what is asked; Python code would report a RuntimeError."""
+
+
+class InvalidUseError(FailedPreconditionError, AssertionError):
+    """Something is asked for out of order, or without what it needs; TensorFlow reports an AssertionError."""
+
+
+class UnparsedFileError(DataLossError, OSError):
+    """A file is not what it should be; TensorFlow reports an IOError."""
+
+    __str__ = OpError.__str__
 
 
 class NotSupportedError(UnimplementedError, NotImplementedError):

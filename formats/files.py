@@ -327,18 +327,25 @@ class Replacement:
                     _sync(temporary if file.closed else file)
                 file.close()
         backups: list[tuple[str, str | None]] = []
+        made: list[str] = []
         try:
             for final, temporary, _ in self._pending:
                 if temporary and remote.is_url(final):
                     remote.upload(temporary, final)
                     os.unlink(temporary)
                 elif temporary:
+                    new = not os.path.exists(final)
                     backup = self._keep_old(final) if len(self._pending) > 1 else None
                     backups.append((final, backup))
                     with os_errors(final, "write"):
                         _fault("replace", final)
                         os.replace(temporary, final)
+                    if new:
+                        made.append(final)
         except BaseException:
+            for final in made:
+                with suppress(OSError):
+                    os.unlink(final)
             for final, backup in reversed(backups):
                 if backup:
                     with suppress(OSError):
@@ -423,6 +430,13 @@ def remove_file(path: Path) -> None:
             remote.remove(location(path))
         else:
             os.unlink(location(path))
+
+
+def remove_directory(path: Path) -> None:
+    """Removes a directory where it is empty. Object stores have none."""
+    if not is_remote(path):
+        with suppress(OSError):
+            os.rmdir(location(path))
 
 
 def make_directory(path: Path, parents: bool = False) -> None:

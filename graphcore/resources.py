@@ -174,6 +174,8 @@ class SessionState:
     Attributes:
         policy: Which files the graph's own ops may touch.
         functions: What runs the functions of a graph's library (`compiler.calls.FunctionPlans`).
+        restored: By initializer: a variable that was restored, and the checkpoint.
+        harmless: Plans, by identity, that run none of these.
     """
 
     def __init__(self, policy: FilePolicy | None = None) -> None:
@@ -182,6 +184,33 @@ class SessionState:
         self._resources: dict[tuple[str, str, str], Any] = {}
         self.cancelled = False
         self.functions: Any = None
+        self.restored: dict[Operation, tuple[Operation, str]] = {}
+        self.harmless: set[int] = set()
+
+    def note_restored(self, initializers: dict[Operation, Operation], prefix: str) -> None:
+        """Notes that variables, by their initializers, have their values from a checkpoint.
+
+        Args:
+            initializers: The variables by the operations that would overwrite them.
+            prefix: The checkpoint.
+        """
+        with self.lock:
+            self.restored.update({each: (variable, prefix) for each, variable in initializers.items()})
+            self.harmless.clear()
+
+    def take_restored(self, operations: Sequence[Operation]) -> dict[Operation, tuple[Any, str]]:
+        """Of restored variables that a run of `operations` initializes: a copy of the value, the checkpoint.
+
+        Each is given once.
+        """
+        with self.lock:
+            found = [self.restored.pop(each) for each in operations if each in self.restored]
+        return {variable: (np.array(self.value_of(variable)), prefix) for variable, prefix in found}
+
+    def value_of(self, variable: Operation) -> Any:
+        """The value of a variable of either kind, or None."""
+        kind = self.resource_variable if variable.type == "VarHandleOp" else self.ref
+        return kind(variable).value
 
     def resource(self, kind: str, container: str, name: str, make: Callable[[], Any]) -> Any:
         """The resource of that kind and name, made at first use."""
