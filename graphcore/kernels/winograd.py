@@ -8,7 +8,8 @@ dimensional transforms), one matrix product for all tiles and channels.
 Results differ from those of `correlate` by up to some 1e-5 of the largest.
 
 Sources: Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015; Barabasz, Anderson,
-Soodhalter and Gregg, Error Analysis and Improving the Accuracy of Winograd Convolution for Deep Neural Networks, 2018.
+Soodhalter and Gregg, Error Analysis and Improving the Accuracy of Winograd Convolution for Deep Neural
+Networks, 2018.
 """
 
 from __future__ import annotations
