@@ -510,10 +510,14 @@ def test_a_cut_file_of_the_first_generation_is_damaged_to_every_reader(keep: int
             DataLossError, match=r"weights(: .* sstable| is a first-generation checkpoint that is cut off)"
         ):
             read(path)
+    assert not check(path).whole
+    if keep == 20:
+        with pytest.raises(DataLossError, match="too short to be an sstable"):
+            summary.summarise(path)
+        return
     shown = summary.summarise(path)  # what the rest describes
     assert "sstable" in shown["damaged"][str(path)]
     assert shown["variables"]
-    assert not check(path).whole
 
 
 @pytest.mark.parametrize("beside", ["weights.meta", "checkpoint"])
