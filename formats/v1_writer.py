@@ -34,6 +34,19 @@ _VALUE_BYTES = {  # the most that a value of a field takes, as TensorFlow reckon
 }
 
 
+def refusal(entry: Entry) -> str:
+    """Why a first-generation checkpoint cannot hold an entry; "" where it can."""
+    dtype = entry.dtype
+    known = (
+        dtype.field in (*_VALUE_BYTES, "string_val") and dtype.kind != "handle" and dtype.name != "bfloat16"
+    )
+    if not known:
+        return f"a first-generation checkpoint has no dtype {dtype.name}"
+    if entry.size * _VALUE_BYTES.get(dtype.field, 0) >= _LIMIT:
+        return "a first-generation checkpoint holds less than 2 GiB of a tensor"
+    return ""
+
+
 def write_v1(path: files.Path, entries: Iterable[Entry]) -> None:
     """Writes a first-generation checkpoint into one file.
 
@@ -98,13 +111,7 @@ def _set_slice(proto: Any, entry: Entry) -> None:
 
 def _check(entries: list[Entry]) -> None:
     """Everything that can be known to be wrong before a byte is written."""
-    unwritable = [
-        f"{entry.name}: {entry.dtype.name}"
-        for entry in entries
-        if entry.dtype.kind == "handle"
-        or entry.dtype.name == "bfloat16"
-        or entry.dtype.field not in (*_VALUE_BYTES, "string_val")
-    ]
+    unwritable = [f"{entry.name}: {entry.dtype.name}" for entry in entries if "dtype" in refusal(entry)]
     if unwritable:
         raise InvalidTypeError(
             f"A first-generation checkpoint cannot hold tensors of these dtypes:{bullets(unwritable)}",
