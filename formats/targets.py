@@ -32,7 +32,7 @@ from . import (
     session_bundle,
     v1_writer,
 )
-from .errors import InvalidValueError, bullets, did_you_mean
+from .errors import FailedPreconditionError, InvalidValueError, bullets, did_you_mean
 from .object_graph import OBJECT_GRAPH_KEY
 from .rewrite import saver
 from .saved_variables import saved_parts
@@ -164,8 +164,8 @@ def write(
         target.name == "saved_model" and model.meta_graph is None
     ):
         raise InvalidValueError(
-            f"A {target.name} file is a graph, and there is none: variables alone go to a checkpoint, .h5, .npz "
-            "or .safetensors.",
+            f"A {target.name} file is a graph, and there is none: variables alone go to a checkpoint, .h5, "
+            ".npz or .safetensors.",
             path=where,
         )
     problems = refused(target, model)
@@ -226,10 +226,29 @@ def _for_bundle(model: Model) -> Model:
     return model
 
 
+def _with_saver(model: Model) -> Model:
+    """The model with a saver, where its variables would not be found without: those of a GraphDef."""
+    meta = model.meta_graph
+    if (
+        meta is None
+        or meta.HasField("saver_def")
+        or "variables" in meta.collection_def
+        or not model.variables
+    ):
+        return model
+    parts = [one for one in saved_parts(meta.graph_def) if one.key in model.variables]
+    if not parts:
+        return model
+    model = model.with_copied_graph()
+    saver.add_saver(model.meta_graph, parts)
+    return model
+
+
 def _write_checkpoint(path: str, model: Model, options: Options) -> None:
-    meta = _meta(_for_bundle(model))
+    meta = _meta(_with_saver(_for_bundle(model)))
     with files.atomic_files() as replacement:
-        bundle_writer.add_bundle(replacement, path, _entries(model), options.shards)
+        if model.variables or meta is None:
+            bundle_writer.add_bundle(replacement, path, _entries(model), options.shards)
         if meta is not None:
             replacement.open(f"{path}.meta").write(meta)
 
@@ -246,6 +265,11 @@ def _write_saved_model(path: str, model: Model, options: Options) -> None:
     model = _for_bundle(model).with_copied_graph()
     meta = model.meta_graph
     parts = saved_parts(meta.graph_def, meta.saver_def)
+    missing = list(dict.fromkeys(part.key for part in parts if part.key not in model.variables))
+    if missing:
+        raise FailedPreconditionError(
+            f"A SavedModel has the values of its variables; these have none:{bullets(missing)}", names=missing
+        )
     if not meta.HasField("saver_def") and parts:
         saver.add_saver(meta, parts)
     for key, signature in session_bundle.signature_defs(meta).items():

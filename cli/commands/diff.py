@@ -37,9 +37,9 @@ def command(model: str, other: str, what: str | None, tolerance: float, as_json:
       sgtool diff old.pb new.pb --json | jq '.nodes.changed'
 
     --json gives {"equal", "compared": ["graph", "variables"], and for each of "nodes", "functions",
-    "collections", "signatures", "variables": {"added": [names], "removed": [names], "changed": {name: what}}, "unchanged":
-    number of equal variables}. Of a variable that is {"dtype": [a, b]}, {"shape": [a, b]} or {"elements"
-    (that differ), "size", "largest", "relative"}; of others lines of text.
+    "collections", "signatures", "variables": {"added": [names], "removed": [names], "changed": {name: what}},
+    "unchanged": number of equal variables}. Of a variable that is {"dtype": [a, b]}, {"shape": [a, b]} or
+    {"elements" (that differ), "size", "largest", "relative"}; of others lines of text.
     """
     from ...formats import rewrite
     from ...formats.errors import InvalidValueError

@@ -15,7 +15,7 @@ from ..saved_variables import saved_parts
 from ..tensor_proto import shape_to_proto
 from .keep import keep
 from .model import Model, check_names, node_of, tensor_of
-from .saver import remove_savers, restrict, saver_nodes
+from .saver import add_saver, is_function, remove_savers, restrict, saver_nodes
 from .walk import closure, loops
 
 
@@ -75,7 +75,11 @@ def extract(
     meta_graph = result.meta_graph
     saved = {part.variable: part.key for part in saved_parts(meta_graph.graph_def, meta_graph.saver_def)}
     lost = {name for name, node in nodes.items() if node.op in VARIABLE_OPS and name not in variables}
-    if saved and variables:
+    by_function = is_function(meta_graph)
+    parts = [
+        one for one in saved_parts(meta_graph.graph_def, meta_graph.saver_def) if one.variable in variables
+    ]
+    if saved and variables and not by_function:
         unsaved = restrict(meta_graph, lost)
         savers = saver_nodes(meta_graph.graph_def) - unsaved
         current = {node.name: node for node in meta_graph.graph_def.node}
@@ -88,6 +92,9 @@ def extract(
     kept |= {node_of(name) for name in placed.values()}
     before = len(nodes)
     keep(meta_graph, kept)
+    if by_function:
+        add_saver(meta_graph, parts)
+    meta_graph.ClearField("object_graph_def")
     keys = {saved.get(name, name) for name in variables}
     after = {node.name: node for node in meta_graph.graph_def.node}
     return Extracted(
@@ -112,7 +119,7 @@ def _row(name: str, nodes: Mapping[str, Any], op_defs: Mapping[str, Any]) -> dic
         )
     if rows[index]["dtype"] is None:
         raise UnimplementedError(
-            f"'{name}': the dtype of this output of '{node.op}', an op of somebody's own, is not in the file; "
+            f"'{name}': the dtype of this output of '{node.op}', somebody's own op, is not in the file; "
             "cut at another tensor.",
             name=name,
         )

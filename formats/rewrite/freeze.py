@@ -25,12 +25,12 @@ from ..saved_variables import saved_parts
 from .keep import keep
 from .model import Model, check_names, node_of
 from .names import called_functions
-from .walk import closure
+from .walk import closure, consumers
 
 if TYPE_CHECKING:
     import numpy as np
 
-    Values = Callable[[str, Any], "np.ndarray[Any, Any]"]
+    Values = Callable[[str, Any], "np.ndarray[Any, Any] | None"]
 
 _RESOURCE = 20
 _REF = {
@@ -48,6 +48,8 @@ _WRITE = re.compile(
     r"ResourceCountUpTo|(Resource)?(Sparse)?Apply[A-Z]\w*|(Resource)?StridedSliceAssign|DestroyResourceOp|"
     r"AssignVariableXlaConcatND"
 )
+_OUTPUTS = {"ReadVariableOp": "value", **dict.fromkeys(_INITIALIZED, "is_initialized")}
+"""Outputs that have another name than those of the ops that stand in for theirs."""
 _CALLS = {  # op -> where its functions' arguments begin among its inputs
     "PartitionedCall": 0,
     "StatefulPartitionedCall": 0,
@@ -188,13 +190,20 @@ def freeze_graph(
 
     kept = closure(nodes, starts, follow)
     held = _holders(nodes, chosen)
-    written = [name for name in kept if _WRITE.fullmatch(nodes[name].op) and _first(nodes[name]) in held]
+    written = [name for name in kept if _is_write(nodes[name], held)]
     if written:
         lines = [f"'{name}' ({nodes[name].op} of '{held[_first(nodes[name])]}')" for name in sorted(written)]
         raise InvalidValueError(
             "The outputs need values that are written to variables while they are computed, which constants "
             f"cannot be:{bullets(lines)}\nName outputs before these, or keep the variables.",
             nodes=sorted(written),
+        )
+    late = _read_late(nodes, kept, dropped, held)
+    if late:
+        raise InvalidValueError(
+            f"The outputs need variables as they are after an update, which constants cannot be:{bullets(late)}\n"
+            "Name outputs that do not wait for it, or keep the variables.",
+            nodes=late,
         )
     graph = protos.GraphDef()
     graph.versions.CopyFrom(graph_def.versions)
@@ -249,7 +258,7 @@ def _is_handle(node: Any) -> bool:
 def _writing(nodes: Mapping[str, Any], variables: Collection[str]) -> set[str]:
     """Nodes that write one of the variables, and those that only wait for such."""
     held = _holders(nodes, variables)
-    found = {name for name, node in nodes.items() if _WRITE.fullmatch(node.op) and _first(node) in held}
+    found = {name for name, node in nodes.items() if _is_write(node, held)}
     order = list(nodes.values())
     changed = True
     while changed:
@@ -259,6 +268,53 @@ def _writing(nodes: Mapping[str, Any], variables: Collection[str]) -> set[str]:
                 found.add(node.name)
                 changed = True
     return found
+
+
+def _read_late(
+    nodes: Mapping[str, Any],
+    kept: Collection[str],
+    dropped: Sequence[tuple[str, str]],
+    held: Mapping[str, str],
+) -> list[str]:
+    """Reads of a variable that wait for a write to it, by the control edges that are dropped."""
+    if not dropped:
+        return []
+    taken_by = consumers(nodes[name] for name in kept)
+    seen = _aliases(nodes, held)
+    found = set()
+    for waiting, update in dropped:
+        before = closure(nodes, [update])
+        written = {held[_first(nodes[name])] for name in before if _is_write(nodes[name], held)}
+        after: set[str] = set()
+        stack = [waiting]
+        while stack:
+            name = stack.pop()
+            if name not in after:
+                after.add(name)
+                stack += [node.name for node in taken_by.get(name, ())]
+        for name in after:
+            for text in nodes[name].input:
+                if text[:1] != "^" and seen.get(node_of(text)) in written:
+                    found.add(f"'{name}' reads '{seen[node_of(text)]}' after '{update}'")
+    return sorted(found)
+
+
+def _aliases(nodes: Mapping[str, Any], held: Mapping[str, str]) -> dict[str, str]:
+    """`held`, and what passes the buffer of a reference on, in which later writes are seen."""
+    found = dict(held)
+    taken_by = consumers(nodes.values())
+    stack = [name for name in held if not nodes[name].op.startswith("VarHandle")]
+    while stack:
+        name = stack.pop()
+        for node in taken_by.get(name, ()):
+            if node.name not in found and node.op in _PASSING and not _is_handle(node):
+                found[node.name] = found[name]
+                stack.append(node.name)
+    return found
+
+
+def _is_write(node: Any, held: Mapping[str, str]) -> bool:
+    return _WRITE.fullmatch(node.op) is not None and _first(node) in held
 
 
 def _read_values(graph: Any, names: Collection[str], value: Values) -> dict[str, tuple[Any, int]]:
@@ -428,7 +484,9 @@ class _Freezer:
             if number_ in given:
                 del body.arg_attr[number_]
         body.resource_arg_unique_id.clear()
+        before = {node.name: node.op for node in body.node_def}
         self._rewrite(body.node_def, types, lambda text: text.partition(":")[0], f"{name}: ")
+        _rename_outputs(body, before)
         for output in body.signature.output_arg:
             origin = body.ret[output.name].partition(":")[0]
             if origin in types and output.type == _RESOURCE:
@@ -436,6 +494,21 @@ class _Freezer:
         if not returns and any(one.type == _RESOURCE for one in body.signature.output_arg):
             self._refused.append(f"the function '{name}' (it returns a variable)")
         return made
+
+
+def _rename_outputs(body: Any, before: Mapping[str, str]) -> None:
+    """In a function an output goes by its name, which other ops call otherwise."""
+    changed = {
+        f"{node.name}:{_OUTPUTS[before[node.name]]}:0": f"{node.name}:output:0"
+        for node in body.node_def
+        if before.get(node.name) in _OUTPUTS and node.op != before[node.name]
+    }
+    for node in body.node_def:
+        for at, text in enumerate(node.input):
+            if text in changed:
+                node.input[at] = changed[text]
+    for output, text in list(body.ret.items()):
+        body.ret[output] = changed.get(text, text)
 
 
 def _become(node: Any, op: str, **types: int) -> None:

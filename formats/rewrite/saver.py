@@ -13,7 +13,7 @@ from typing import Any
 from .. import protos
 from ..errors import UnimplementedError, bullets
 from ..graph_facts import VARIABLE_OPS
-from ..saved_variables import SavedPart, saved_parts
+from ..saved_variables import SavedPart, restored_by_function, saved_parts
 from .keep import keep
 from .model import node_of
 from .names import SAVE_AND_RESTORE
@@ -38,6 +38,10 @@ _HELPERS = frozenset(
         "LookupTableImportV2",
         "LookupTableExport",
         "LookupTableExportV2",
+        "StaticRegexFullMatch",
+        "RegexFullMatch",
+        "Select",
+        "SelectV2",
     )
 )
 """What else there is in the scope of a saver; a scope with other ops is more than a saver's."""
@@ -60,8 +64,8 @@ def saver_nodes(graph_def: Any) -> set[str]:
         if ops <= _SAVER_OPS | _HELPERS:
             own.update(inside[scope])
     taken_by = consumers(graph_def.node)
-    stack = [name for name in own if nodes[name].op.startswith("Restore")]
-    while stack:  # what is done with restored values, where that has other names
+    stack = list(own)
+    while stack:  # what is done with file names and restored values, where that has other names
         for node in taken_by.get(stack.pop(), ()):
             if node.name not in own and node.op in _HELPERS and node.op != "NoOp":
                 own.add(node.name)
@@ -191,6 +195,11 @@ def _drop_strings(node: Any, drop: set[int]) -> None:
     tensor.tensor_shape.dim.add(size=len(tensor.string_val))
     if "_output_shapes" in node.attr:
         del node.attr["_output_shapes"]
+
+
+def is_function(meta_graph: Any) -> bool:
+    """Whether the saver of a graph is a function, as TensorFlow 2 makes it."""
+    return bool(restored_by_function(meta_graph.graph_def, meta_graph.saver_def))
 
 
 def replace_saver(meta_graph: Any) -> None:

@@ -13,7 +13,7 @@ from ..saved_variables import saved_parts
 from ..slots import APPLY, slots_by_name, slots_of_graph
 from .keep import keep
 from .model import Model, node_of
-from .saver import remove_savers, restrict
+from .saver import add_saver, is_function, remove_savers, restrict
 from .walk import consumers, dependents, only_for
 
 _SUMMARY = re.compile(r"\w*Summary(V2)?")
@@ -169,16 +169,20 @@ def _strip_graph(
         remove_savers(meta_graph)
     graph = meta_graph.graph_def
     nodes = {node.name: node for node in graph.node}
+    parts = [part for part in saved_parts(graph, meta_graph.saver_def) if part.variable]
     variables = {name for name in found if name in nodes and nodes[name].op in VARIABLE_OPS}
-    keys = {
-        part.key
-        for part in saved_parts(graph, meta_graph.saver_def)
-        if part.variable and part.variable in variables
-    }
+    variables |= {part.variable for part in parts if part.key in found}
+    keys = {part.key for part in parts if part.variable in variables}
     taken_by = consumers(graph.node)
     gone: set[str] = set()
     if summaries:
         gone |= dependents(taken_by, [n.name for n in graph.node if _SUMMARY.fullmatch(n.op)])
+    if variables and is_function(meta_graph):  # as TensorFlow 2 saves: another saver, of what is left
+        meta_graph.ClearField("saver_def")
+        add_saver(meta_graph, [part for part in parts if part.variable not in variables])
+        meta_graph.ClearField("object_graph_def")
+        nodes = {node.name: node for node in graph.node}
+        taken_by = consumers(graph.node)
     unsaved = restrict(meta_graph, variables)
     if slots:
         gone |= dependents(taken_by, variables) - _saving(nodes, unsaved) | unsaved
