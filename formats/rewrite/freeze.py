@@ -42,6 +42,7 @@ _REF = {
     "RefIdentity": "Identity",
 }
 _PASSING = frozenset(("Identity", "Switch", "Enter", "Exit", "Merge", "NextIteration", "IdentityN"))
+_JOINS = frozenset(("Merge", "RefMerge"))
 _INITIALIZED = frozenset(("IsVariableInitialized", "VarIsInitializedOp"))
 _WRITE = re.compile(
     r"Assign(Add|Sub)?(VariableOp)?|(Resource)?Scatter(Nd)?(Add|Sub|Mul|Div|Min|Max|Update)|CountUpTo|"
@@ -201,8 +202,8 @@ def freeze_graph(
     late = _read_late(nodes, kept, dropped, held)
     if late:
         raise InvalidValueError(
-            f"The outputs need variables as they are after an update, which constants cannot be:{bullets(late)}\n"
-            "Name outputs that do not wait for it, or keep the variables.",
+            f"The outputs need variables as they are after an update, which no constant is:{bullets(late)}"
+            "\nName outputs that do not wait for it, or keep the variables.",
             nodes=late,
         )
     graph = protos.GraphDef()
@@ -293,6 +294,8 @@ def _read_late(
                 after.add(name)
                 stack += [node.name for node in taken_by.get(name, ())]
         for name in after:
+            if nodes[name].op in _JOINS:
+                continue  # what it is given besides is of another branch, in which nothing is written
             for text in nodes[name].input:
                 if text[:1] != "^" and seen.get(node_of(text)) in written:
                     found.add(f"'{name}' reads '{seen[node_of(text)]}' after '{update}'")
@@ -307,7 +310,8 @@ def _aliases(nodes: Mapping[str, Any], held: Mapping[str, str]) -> dict[str, str
     while stack:
         name = stack.pop()
         for node in taken_by.get(name, ()):
-            if node.name not in found and node.op in _PASSING and not _is_handle(node):
+            passing = node.op in _PASSING and node.op not in _JOINS
+            if node.name not in found and passing and not _is_handle(node):
                 found[node.name] = found[name]
                 stack.append(node.name)
     return found

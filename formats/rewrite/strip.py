@@ -247,9 +247,16 @@ def _waiting(taken_by: Mapping[str, list[Any]], gone: set[str]) -> set[str]:
                 continue
             waits = [text[1:] for text in node.input if text[:1] == "^"]
             over = bool(waits) and all(one in gone or one in found for one in waits)
-            if over and (node.op == "NoOp" or _WRITES.fullmatch(node.op)) and not _initial(node):
+            users = taken_by.get(node.name, ())
+            if not over or _initial(node):
+                continue
+            if node.op == "NoOp" or _WRITES.fullmatch(node.op):
                 found.add(node.name)
                 stack.append(node.name)
+            elif node.op == "Const" and users and all(_WRITES.fullmatch(user.op) for user in users):
+                # The number that is added to the count of steps waits, and the addition for it.
+                found |= {node.name, *(user.name for user in users)}
+                stack += [node.name, *(user.name for user in users)]
     return found
 
 
