@@ -44,7 +44,15 @@ def refusal(entry: Entry) -> str:
         return f"a first-generation checkpoint has no dtype {dtype.name}"
     if entry.size * _VALUE_BYTES.get(dtype.field, 0) >= _LIMIT:
         return "a first-generation checkpoint holds less than 2 GiB of a tensor"
-    return ""
+    return "" if _is_text(entry.name) else "a first-generation checkpoint has names of text alone"
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def write_v1(path: files.Path, entries: Iterable[Entry]) -> None:
@@ -117,7 +125,7 @@ def _check(entries: list[Entry]) -> None:
             f"A first-generation checkpoint cannot hold tensors of these dtypes:{bullets(unwritable)}",
             names=unwritable,
         )
-    problems = []
+    problems = [f"{entry.name!r} is no text" for entry in entries if not _is_text(entry.name)]
     first: dict[str, Entry] = {}
     seen: set[bytes] = set()
     for entry in entries:
