@@ -79,13 +79,13 @@ def loops(nodes: Iterable[Any]) -> dict[str, str]:
 def only_for(nodes: Mapping[str, Any], gone: Collection[str], may_go: Callable[[Any], bool]) -> set[str]:
     """`gone`, and what only these nodes needed, as far as `may_go` lets it."""
     result = set(gone)
-    taken_by = {name: {one.name for one in found} for name, found in consumers(nodes.values()).items()}
-    stack = list(gone)
+    left = {name: len({one.name for one in found}) for name, found in consumers(nodes.values()).items()}
+    stack = list(result)
     while stack:
-        for text in nodes[stack.pop()].input:
-            source = node_of(text)
+        for source in {node_of(text) for text in nodes[stack.pop()].input}:
+            left[source] -= 1
             new = source in nodes and source not in result
-            if new and taken_by[source] <= result and may_go(nodes[source]):
+            if new and not left[source] and may_go(nodes[source]):
                 result.add(source)
                 stack.append(source)
     return result
