@@ -251,7 +251,7 @@ def _waiting(taken_by: Mapping[str, list[Any]], gone: set[str]) -> set[str]:
                 left[node.name] = {text[1:] for text in node.input if text[:1] == "^"} - gone - found
             waits = left[node.name]
             waits.discard(source)
-            over = not waits and any(text[:1] == "^" for text in node.input)
+            over = not waits and node.input and node.input[-1][:1] == "^"  # data come first
             users = taken_by.get(node.name, ())
             if not over or _initial(node):
                 continue

@@ -41,17 +41,20 @@ def consumers(nodes: Iterable[Any]) -> dict[str, list[Any]]:
 def dependents(taken_by: Mapping[str, list[Any]], starts: Iterable[str]) -> set[str]:
     """The nodes that take an output of some nodes, directly or not; those included, control edges not."""
     found: set[str] = set()
+    data: dict[str, set[str]] = {}  # what each takes outputs of
     stack = list(starts)
     while stack:
         name = stack.pop()
         if name in found:
             continue
         found.add(name)
-        stack += [
-            node.name
-            for node in taken_by.get(name, ())
-            if any(text[:1] != "^" and node_of(text) == name for text in node.input)
-        ]
+        for node in taken_by.get(name, ()):
+            if node.name in found:
+                continue
+            if node.name not in data:
+                data[node.name] = {node_of(text) for text in node.input if text[:1] != "^"}
+            if name in data[node.name]:
+                stack.append(node.name)
     return found
 
 
