@@ -24,7 +24,18 @@ MAY_IMPORT = {
 # A name is a module (`graph`) or a sub-package (`ops`) directly under graphcore/; one that is not
 # listed belongs to the top layer, the public surface.
 GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "compat", "not_yet", "dead", "printing", "scopes", "stacks", "run_metadata", "kernels"),
+    (
+        "errors",
+        "compat",
+        "not_yet",
+        "absent_ops",
+        "dead",
+        "printing",
+        "scopes",
+        "stacks",
+        "run_metadata",
+        "kernels",
+    ),
     ("dtypes", "shapes", "device"),
     (
         "tensor_shape",
@@ -56,8 +67,9 @@ GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
     ("initial_value",),
     ("ref_variable", "resource_variable"),
     ("variables", "initializers", "partitioned_variable"),
-    ("variable_store",),
-    ("variable_scope", "meta_graph", "saveables"),
+    ("variable_store", "saveable_objects"),
+    ("variable_scope", "meta_graph", "saveables", "checkpoint_management"),
+    ("meta_graph_export",),
     ("optimizers", "restore", "saver_nodes"),
     ("saver",),
 )
