@@ -183,7 +183,7 @@ def _contract(
     exits = [operation for operation in direct if operation.type in _EXIT]
     of_switch = {switches[merges[index]]: index for index in switched}
     within = {*members} - {*enters, *merges, *of_switch}
-    wrong = [operation.name for operation in exits if operation._inputs[0].op not in of_switch]
+    wrong = [operation.name for operation in exits if _left_by(operation) not in of_switch]
     if wrong:
         raise UnimplementedError(f"Exits of frame '{name}' are behind no Switch of it: {', '.join(wrong)}")
     loop = Loop(
@@ -191,7 +191,7 @@ def _contract(
         starts,
         _inner(draft, [loop_cond.output(0)], feeds, within, compile_inner),
         _inner(draft, [operation.output(0) for operation in nexts], feeds, within, compile_inner),
-        [of_switch[operation._inputs[0].op] for operation in exits],
+        [of_switch[_left_by(operation)] for operation in exits],
         exits,
         None if len(switched) == len(merges) else switched,
     )
@@ -215,6 +215,14 @@ def _switches(direct: list[Operation], loop_cond: Operation) -> dict[Operation, 
         for operation in direct
         if operation.type in _SWITCH and operation._inputs[1].op is loop_cond
     }
+
+
+def _left_by(leaving: Operation) -> Operation:
+    """The Switch that an Exit is behind; an optimizer's gates put identities between them."""
+    source: Operation = leaving._inputs[0].op
+    while source.type == "Identity":
+        source = source._inputs[0].op
+    return source
 
 
 def _inner(
