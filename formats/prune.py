@@ -84,12 +84,18 @@ def carry_out(chosen: Plan) -> None:
     state = checkpoint_state.read_state(chosen.directory)
     if state is not None and chosen.removed:
         gone = [os.path.basename(one) for one in chosen.removed]
-        paths = [one for one in state.all_model_checkpoint_paths if os.path.basename(one) not in gone]
-        if len(paths) < len(state.all_model_checkpoint_paths):
+        every = state.all_model_checkpoint_paths
+        staying = [at for at, one in enumerate(every) if os.path.basename(one) not in gone]
+        times = state.all_model_checkpoint_timestamps
+        # Times not one to a path (the newest is put last where it is not) say nothing of those that stay.
+        ordered = len(times) == len(every) and every[-1] == state.model_checkpoint_path
+        if len(staying) < len(every):
             checkpoint_state_writer.write_state(
                 chosen.directory,
                 state.model_checkpoint_path,
-                paths,
+                [every[at] for at in staying],
+                timestamps=[times[at] for at in staying] if ordered else (),
+                last_preserved=state.last_preserved_timestamp or None,
                 save_relative_paths=_relative(chosen.directory),
             )
     for path in chosen.files:

@@ -17,6 +17,7 @@ from .keep import keep
 from .model import Model, check_names, node_of, tensor_of
 from .names import Names, apply
 from .saver import add_saver, remove_savers
+from .walk import loops
 
 _ONE_ONLY = ("global_step",)
 """Collections of which TensorFlow takes the only item: the first model's stays."""
@@ -60,7 +61,8 @@ def merge(
 
     Raises:
         MissingNameError: Tensors that do not exist; lists all.
-        InvalidValueError: Tensors whose dtypes or shapes differ; lists all. Or equal prefixes.
+        InvalidValueError: Tensors whose dtypes or shapes differ, or that lie inside of a while loop; lists
+            all. Or equal prefixes.
     """
     if prefixes[0].strip("/") == prefixes[1].strip("/") or not all(one.strip("/") for one in prefixes):
         raise InvalidValueError(
@@ -95,6 +97,11 @@ def merge(
     return Merged(Model(joined, variables, bare, assets), {new: old for old, new in changes.items()}, removed)
 
 
+def _shape(row: Mapping[str, Any]) -> str:
+    """A shape as `inspect` shows it."""
+    return "[" + ", ".join("?" if size is None else str(size) for size in row["shape"]) + "]"
+
+
 def _check(first: Model, second: Model, links: Mapping[str, str]) -> None:
     if not links:
         return
@@ -103,7 +110,14 @@ def _check(first: Model, second: Model, links: Mapping[str, str]) -> None:
         check_names(name, known, f"The {what} model has no such tensor")
     twice = sorted({one for one in links.values() if list(links.values()).count(one) > 1})
     problems = [f"'{one}' is connected twice" for one in twice]
+    # A tensor in a loop exists once an iteration; a consumer outside of it would never run.
+    within = [loops(known.values()) for known in nodes]
     for out, into in links.items():
+        problems += [
+            f"'{name}' is inside of the while loop '{inside[node_of(name)]}'"
+            for name, inside in zip((out, into), within)
+            if node_of(name) in inside
+        ]
         rows = [_row(name, known) for name, known in zip((out, into), nodes)]
         missing = [name for name, row in zip((out, into), rows) if row is None]
         if missing:
@@ -114,7 +128,7 @@ def _check(first: Model, second: Model, links: Mapping[str, str]) -> None:
         if source["dtype"] and target["dtype"] and source["dtype"] != target["dtype"]:
             problems.append(f"'{out}' is {source['dtype']}, '{into}' is {target['dtype']}")
         elif not _fits(source["shape"], target["shape"]):
-            problems.append(f"'{out}' has the shape {source['shape']}, '{into}' {target['shape']}")
+            problems.append(f"'{out}' has the shape {_shape(source)}, '{into}' {_shape(target)}")
     if problems:
         raise InvalidValueError(f"These cannot be connected:{bullets(problems)}", problems=problems)
 

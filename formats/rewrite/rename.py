@@ -84,7 +84,16 @@ def _problems(names: dict[str, str], what: str, allowed: re.Pattern[str] | None)
         origin[new] = old
         if old != new and (not new or (allowed is not None and not allowed.fullmatch(new))):
             found.append(f"{what} '{old}' would be '{new}', which TensorFlow takes for no name")
+        elif _empty_parts(new) > _empty_parts(old):
+            found.append(
+                f"{what} '{old}' would be '{new}', with an empty part: end both sides with / or neither"
+            )
     return found
+
+
+def _empty_parts(name: str) -> int:
+    """How many of a name's parts between slashes are empty, which no name scope makes."""
+    return name.split("/").count("")
 
 
 def _check_used(renames: Sequence[Rename], names: Iterable[str]) -> None:

@@ -185,6 +185,8 @@ def test_rename_refuses(source: str, sgtool: Tool) -> None:
         (["ne/=x/"], 3, "Did you mean 'net/'"),
         (["net=net2"], 5, "would both be 'net2/w'"),
         (["net/=%/"], 5, "takes for no name"),
+        (["net=other/"], 5, "would be 'other//w', with an empty part"),
+        (["=/"], 5, "takes for no name"),
         (["net"], 2, "OLD=NEW"),
         (["re:(=x"], 2, "regular expression"),
         ([], 2, "Missing argument"),
@@ -204,6 +206,22 @@ def test_merge_and_connect(source: str, sgtool: Tool) -> None:
     assert sgtool("merge", source, source, "-o", "new", "--prefix", "x", "x").code == 5
     assert sgtool("merge", "-", "-", "-o", "new", stdin=b"").code in (2, 4)
     assert not Path("new.index").exists()
+
+
+def test_merge_connects_nothing_inside_of_a_loop(source: str, sgtool: Tool) -> None:
+    with tf.Graph().as_default():
+        start = tf.ones([8, 2])
+        end = tf.while_loop(lambda x: tf.reduce_sum(x) < 99, lambda x: tf.add(x, x, name="step"), [start])
+        tf.identity(end, "end")
+        tf.train.export_meta_graph("loop.meta")
+    refused = sgtool("merge", "loop.meta", source, "-o", "out.meta", "--connect", "while/step:0=t:0")
+    assert (refused.code, "inside of the while loop 'while/while_context'" in refused.err) == (5, True)
+    wrong = sgtool("merge", "loop.meta", source, "-o", "out.meta", "--connect", "end:0=x:0")
+    assert "'end:0' has the shape [8, 2], 'x:0' [?, 3]" in wrong.err
+    assert not Path("out.meta").exists()
+    for output in ("end:0", "while/Exit:0"):
+        whole = sgtool("merge", "loop.meta", source, "-o", "out.meta", "--connect", f"{output}=t:0")
+        assert whole.code == 0, whole.err
 
 
 def test_set_shape(source: str, sgtool: Tool) -> None:
@@ -281,6 +299,31 @@ def test_prune(sgtool: Tool) -> None:
     state = tf.train.get_checkpoint_state("ckpt")
     assert [Path(one).name for one in state.all_model_checkpoint_paths] == ["model-3", "model-4"]
     assert sgtool("inspect", "ckpt").code == 0
+
+
+def test_prune_keeps_the_times_of_what_stays(sgtool: Tool) -> None:
+    Path("ckpt").mkdir()
+    make_checkpoints(4)
+    paths = [f"ckpt/model-{step}" for step in range(4)]
+    tf.train.update_checkpoint_state(
+        "ckpt",
+        paths[-1],
+        paths,
+        all_model_checkpoint_timestamps=[10.0, 11.0, 12.0, 13.0],
+        last_preserved_timestamp=9.0,
+    )
+    assert sgtool("prune", "ckpt", "--keep", "2").code == 0
+    state = tf.train.get_checkpoint_state("ckpt")
+    assert list(state.all_model_checkpoint_timestamps) == [12.0, 13.0]
+    assert state.last_preserved_timestamp == 9.0
+    Path("ckpt/checkpoint").write_text(
+        'model_checkpoint_path: "model-3"\nall_model_checkpoint_paths: "model-3"\n'
+        'all_model_checkpoint_paths: "model-2"\nall_model_checkpoint_timestamps: 13\n'
+        "all_model_checkpoint_timestamps: 12\n"
+    )
+    assert sgtool("prune", "ckpt", "--keep", "1").code == 0
+    state = tf.train.get_checkpoint_state("ckpt")
+    assert [Path(one).name for one in state.all_model_checkpoint_paths] == ["model-3"]
 
 
 def test_prune_keeps_the_latest_and_refuses(sgtool: Tool) -> None:
