@@ -362,3 +362,20 @@ def test_completion(source: str, sgtool: Tool, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setenv("COMP_WORDS", line)
         monkeypatch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
         assert offered in [one.partition(",")[2] for one in sgtool().out.split()]
+
+
+@pytest.mark.parametrize("name", ["dtypes", "sharded", "partitioned", "slices", "variants", "big_endian"])
+def test_stored_tensors_of_every_kind_are_rewritten_bit_for_bit(name: str, sgtool: Tool) -> None:
+    golden = str(Path(__file__).parents[1] / "golden" / name)
+    assert sgtool("rename", golden, "=q/", "-o", "renamed").code == 0
+    assert sgtool("merge", golden, golden, "-o", "merged").code == 0
+    before = registry.open_store(golden)
+    for output, prefixes in (("renamed", ["q/"]), ("merged", ["a/", "b/"])):
+        assert sgtool("verify", output).code == 0
+        after = registry.open_store(output)
+        assert sorted(after) == sorted(prefix + key for prefix in prefixes for key in before)
+        for key in before:
+            for prefix in prefixes:
+                old, new = before[key], after[prefix + key]
+                assert (new.shape, new.dtype) == (old.shape, old.dtype)
+                np.testing.assert_array_equal(new.read(), old.read())
