@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from ..indexed_slices import IndexedSlices
 from ..op import group, no_op, op, raw_ops
 from ..operation import Operation, Tensor
 from ..printing import summarize_value
-from ..shapes import Shape, format_shape
+from ..shapes import Shape, common_shape, format_shape
 from . import rules
 
 
@@ -69,12 +70,7 @@ for _switching in (switch_op, ref_switch):
 
 def _merge_shape(node: Any) -> list[Shape]:
     """What all inputs agree on; a dimension that differs is unknown."""
-    result = node.shape(0)
-    for shape in node.shapes[1:]:
-        if result is None or shape is None or len(shape) != len(result):
-            return [None, ()]
-        result = tuple(a if a == b else None for a, b in zip(result, shape))
-    return [result, ()]
+    return [reduce(common_shape, node.shapes), ()]
 
 
 for _merging in (merge_op, ref_merge):
