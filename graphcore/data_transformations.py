@@ -58,6 +58,16 @@ def unique() -> Transformation:
     return lambda dataset: dataset._changed(raw_ops.UniqueDataset)
 
 
+def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transformation:
+    """The elements as they are: there is no device but the CPU."""
+    return lambda dataset: dataset
+
+
+def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
+    """The elements, made ahead of time: `buffer_size` of them, by default as many as seem good."""
+    return lambda dataset: dataset.prefetch(AUTOTUNE if buffer_size is None else buffer_size)
+
+
 def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: int | None = None) -> Transformation:
     """The elements `count` times (for ever by default), in random order out of a buffer."""
 

@@ -9,6 +9,7 @@ from ..formats import protos
 from . import attr_value, importer, not_yet
 from .dtypes import as_dtype
 from .errors import InvalidValueError, MissingNameError
+from .importer import import_graph_def as import_graph_def
 from .saveables import variable_behind
 
 

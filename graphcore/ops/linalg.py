@@ -253,6 +253,27 @@ cross.grad(lambda node, dy: [raw_ops.Cross(node.inputs[1], dy), raw_ops.Cross(dy
 # TensorFlow's Python functions
 
 
+def sparse_matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """`tf.sparse_matmul`: the product of two matrices of which one holds many zeros."""
+    return raw_ops.SparseMatMul(
+        a,
+        b,
+        transpose_a=transpose_a,
+        transpose_b=transpose_b,
+        a_is_sparse=a_is_sparse,
+        b_is_sparse=b_is_sparse,
+        name=name,
+    )
+
+
 def matmul(
     a: Any,
     b: Any,
