@@ -8,6 +8,7 @@ Source: tensorflow/python/ops/critical_section_ops.py (r1.15), behaviour only.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,15 +98,13 @@ class CriticalSection:
             self._check_access(captured, exclusive_resource_access)
             flat = [_identity(each) for each in nest.flatten(result)]
             with graph.control_dependencies(flat):
-                with graph.colocate_with(self._handle):
+                # Inside a function the lock is a value from outside.
+                beside = graph.colocate_with(self._handle) if self._handle.graph is graph else nullcontext()
+                with beside:
                     freed = raw_ops.ConsumeMutexLock(lock)
-                together = tuple_([each for each in nest.flatten(result) if isinstance(each, Tensor)])
-            tensors = iter(together)
+                together = tuple_(flat)
             with graph.control_dependencies([freed]):
-                outputs = [
-                    _identity(next(tensors) if isinstance(each, Tensor) else each)
-                    for each in nest.flatten(result)
-                ]
+                outputs = [_identity(each) for each in together]
         add_to_collection(EXECUTIONS, _Execution(lock.op, self._handle, captured, exclusive_resource_access))
         return nest.pack_sequence_as(result, outputs)
 
@@ -145,5 +144,5 @@ def _shared_name(tensor: Tensor) -> str | None:
 
 def _identity(value: Any) -> Any:
     if isinstance(value, Operation):
-        return value
+        return group(value)
     return value.identity() if hasattr(value, "identity") else tf_identity(value)

@@ -457,9 +457,10 @@ class QueueBase:
         """An operation that adds each row of the tensors as an element; arguments as `enqueue`."""
         with name_scope(name, f"{self._name}_EnqueueMany", [self._queue_ref]) as scope:
             tensors = self._components(vals)
+            count = TensorShape([None])
             for tensor, shape in zip(tensors, self._shapes):
-                rows = TensorShape([None]).concatenate(shape)
-                tensor.get_shape().assert_is_compatible_with(rows)
+                count = count.merge_with(tensor.get_shape().with_rank_at_least(1)[:1])
+                tensor.get_shape()[1:].assert_is_compatible_with(shape)
             return self._op("QueueEnqueueMany")(self._queue_ref, tensors, name=scope)
 
     def dequeue(self, name: str | None = None) -> Any:
