@@ -421,7 +421,7 @@ def test_specs_as_shape_invariants() -> None:
         _, end = tf.while_loop(lambda i, _: i < 3, body, [tf.constant(0), tf.constant([1])], specs)
         assert end.shape.as_list() == [None]
         assert session.run(end).shape == (8,)
-        with pytest.raises(TypeError, match="TypeSpec .* is not compatible with"):
+        with pytest.raises(TypeError, match=r"TypeSpec .* is not compatible with"):
             tf.while_loop(lambda i, _: i < 3, body, [tf.constant(0), tf.constant([1.0])], specs)
 
 

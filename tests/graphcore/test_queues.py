@@ -399,7 +399,7 @@ def test_one_of_several_queues() -> None:
         index = tf.placeholder(tf.int32, [])
         chosen = tf.QueueBase.from_list(index, queues)
         assert [shape.as_list() for shape in chosen.shapes] == [[2]]
-        session.run([queue.enqueue([number, number]) for number, queue in enumerate(queues)])
+        session.run([queue.enqueue(([number, number],)) for number, queue in enumerate(queues)])
         taken = chosen.dequeue()
         assert [session.run(taken, {index: each}).tolist() for each in (1, 0)] == [[1, 1], [0, 0]]
         for wrong, text in (
@@ -407,7 +407,7 @@ def test_one_of_several_queues() -> None:
             ([queues[0], tf.FIFOQueue(3, tf.float32)], "Queues do not have matching component dtypes"),
             (
                 [queues[0], tf.FIFOQueue(3, tf.int32, names=["a"])],
-                "Queues do not have matching component names",
+                "not have matching component names",
             ),
         ):
             with pytest.raises(TypeError, match=text):
@@ -417,5 +417,5 @@ def test_one_of_several_queues() -> None:
 def test_components_of_rows_that_differ_in_number() -> None:
     with tf.Graph().as_default():
         queue = tf.FIFOQueue(10, [tf.int32, tf.int32], [(), ()])
-        with pytest.raises(ValueError, match="3 and 2|2 and 3"):
+        with pytest.raises(ValueError, match=r"Shapes \(3,\) and \(2,\) are not compatible"):
             queue.enqueue_many(([1, 2, 3], [1, 2]))
