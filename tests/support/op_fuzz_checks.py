@@ -133,7 +133,12 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
         "TensorFlow misreads a threshold of another dtype",
     ),
     ("AddManySparseToTensorsMap", "is out of order", "1.15 does not look at the order within a tensor"),
-    ("ScatterNd", "shape: only TensorFlow refuses it when it is built", "we refuse it when it runs"),
+    ("UpperBound", "value: output", "rows that are not sorted, in which libraries search in their own ways"),
+    ("LowerBound", "value: output", "the same"),
+    ("Mfcc", "upper frequency limit", "1.15 reads beyond the spectrogram"),
+    ("FakeQuantWithMinMaxVarsGradient", "-?inf, float32", "a range without end has no steps"),
+    ("ExtractGlimpse", "The uniform_noise", "1.15's sentence is ours"),
+    ("ScatterNd", "specified for empty", "the same"),
     ("MaxPoolV2", "gradient: ", "TensorFlow 2 leaves what no window has as it was in memory"),
     (
         "Substr",
