@@ -29,6 +29,13 @@ def feeds(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     return _matching((f"{node.name}:0=" for node in nodes), incomplete)
 
 
+def scopes(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """`scope/=` of each name scope of the graph, or of the checkpoint's keys without one."""
+    names = [node.name for node in _nodes(ctx)] or variables(ctx, _, "")
+    found = {name[: at + 1] for name in names for at, sign in enumerate(name) if sign == "/"}
+    return _matching((f"{scope}=" for scope in found), incomplete)
+
+
 def variables(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """The keys of the checkpoint or store."""
     from ..formats import registry

@@ -13,8 +13,28 @@ from ..formats import files
 from . import exit_codes
 from .options import CONTEXT_SETTINGS, QUIET, VERBOSE, Settings
 
-# In the order in which a newcomer meets them; the file `commands/<name>.py` has the click command `command`.
-COMMANDS = ("build", "train", "save", "inspect", "verify", "restore", "run", "ops", "demo")
+# In the order in which a newcomer meets them; the file `commands/<name>.py` (with `_` for `-`)
+# has the click command `command`.
+COMMANDS = (
+    "build",
+    "train",
+    "save",
+    "inspect",
+    "verify",
+    "restore",
+    "run",
+    "convert",
+    "freeze",
+    "extract",
+    "strip",
+    "rename",
+    "merge",
+    "set-shape",
+    "diff",
+    "prune",
+    "ops",
+    "demo",
+)
 
 
 class LazyGroup(click.Group):
@@ -28,7 +48,8 @@ class LazyGroup(click.Group):
         """The command of that name, or None."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f".commands.{cmd_name}", __package__).command
+        file = cmd_name.replace("-", "_")
+        command: click.Command = importlib.import_module(f".commands.{file}", __package__).command
         return command
 
     def resolve_command(
@@ -62,6 +83,7 @@ Examples:
   sgtool verify model.ckpt-1000                        is it whole?
   sgtool run model.ckpt-1000 --fetch y:0 --feed x:0=data.npy
   sgtool save model.ckpt-1000 -o weights.h5            the variables, elsewhere
+  sgtool convert model.ckpt-1000 frozen.pb             all of it, as something else
 
 `sgtool COMMAND -h` shows a command's options and examples.""",
 )
@@ -77,7 +99,7 @@ Examples:
 )
 @click.pass_context
 def group(ctx: click.Context, verbose: int, quiet: bool) -> None:
-    """Open, inspect, run, train and convert TensorFlow 1 graphs and checkpoints, without TensorFlow."""
+    """Open, run, train, rewrite and convert TensorFlow 1 graphs and checkpoints, without TensorFlow."""
     settings = ctx.ensure_object(Settings)
     settings.verbose, settings.quiet = verbose, quiet
 

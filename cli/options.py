@@ -80,7 +80,7 @@ def command(function: F) -> click.Command:
     """
     text, _, examples = inspect.cleandoc(function.__doc__ or "").partition("Examples:")
     epilog = f"\b\nExamples:{examples}" if examples else None
-    name = function.__module__.rpartition(".")[2]
+    name = function.__module__.rpartition(".")[2].replace("_", "-")
 
     @functools.wraps(function)
     def call(*args: Any, verbose: int, quiet: bool, **kwargs: Any) -> Any:
@@ -156,6 +156,16 @@ def salvage_output(context: click.Context, parameter: click.Parameter, value: st
     return _checked_output(value, _NOT_WRITTEN - {".meta", ".pb", ".pbtxt"}, use)
 
 
+def model_output(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """As `store_output`, of a graph and its variables: whatever `formats.targets` writes."""
+    use = "a checkpoint prefix, DIRECTORY/ (a SavedModel), .meta, .pb, .pbtxt, .h5, .npz or .safetensors"
+    if value is not None and len(value) > 1 and value.endswith(("/", os.sep)):
+        return value
+    if value is not None and context.params.get("to") is not None and value not in ("-", ""):
+        return value
+    return _checked_output(value, _NOT_WRITTEN - {".meta", ".pb", ".pbtxt"}, use)
+
+
 def prefix_output(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """As `store_output`, of an option that is always the prefix of a checkpoint."""
     use = "a checkpoint prefix (out/model); `sgtool save` makes other files of it"
@@ -168,7 +178,7 @@ def _checked_output(value: str | None, refused: Collection[str], use: str) -> st
         return None
     suffix = Path(value).suffix.lower()
     if value == "-":
-        raise click.BadParameter(f"variables cannot go to standard output; use {use}.")
+        raise click.BadParameter(f"this cannot go to standard output; use {use}.")
     if os.path.basename(value) in ("", ".", ".."):
         inside = os.path.join(value, "model")
         raise click.BadParameter(f"'{value}' is a directory; name the checkpoint in it, as in {inside}.")

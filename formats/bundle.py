@@ -115,7 +115,15 @@ class Bundle(Store):
             pieces = self._pieces(proto, name)
             nbytes = sum(piece.size for piece, _ in pieces)
             where = f"{len(pieces)} parts in {self._shards_of(pieces)}"
-            return Entry(name, info, shape, nbytes, where, lambda: self._assemble(name, None))
+            return Entry(
+                name,
+                info,
+                shape,
+                nbytes,
+                where,
+                lambda: self._assemble(name, None),
+                parts=lambda: self.parts(name),
+            )
         return self._plain(proto, name, name, None)
 
     def listing(self) -> Iterator[tuple[str, str, list[int], int]]:

@@ -19,6 +19,13 @@ from .table import TableWriter
 from .tensor_bytes import check_writable, encode_tensor, values_of
 
 
+def refusal(entry: Entry) -> str:
+    """Why a checkpoint cannot hold an entry; "" where it can."""
+    if check_writable(entry.dtype, entry.name, variants=True):
+        return f"a checkpoint has no values of dtype {entry.dtype.name}"
+    return "a checkpoint has no such key" if not entry.name or entry.name.startswith("\0") else ""
+
+
 def write_bundle(
     prefix: files.Path,
     entries: Iterable[Entry],

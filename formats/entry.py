@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ class Entry:
         part: For a part of a partitioned variable: which. `name` and `full_shape` are the whole's,
             `shape` and the values are the part's.
         stream: What `read_pieces` calls, where the format can read less than all at a time.
+        parts: Of a tensor that is stored in parts: what gives the entries of these, under the whole's name.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Entry:
     load: Callable[[], np.ndarray[Any, Any]]
     part: Part | None = None
     stream: Callable[[], Iterator[np.ndarray[Any, Any]]] | None = None
+    parts: Callable[[], list[Entry]] | None = None
 
     @property
     def size(self) -> int:
@@ -57,6 +59,12 @@ class Entry:
             DataLossError: The file is damaged there.
         """
         return self.load()
+
+    def stored(self) -> list[Entry]:
+        """The entries of the parts that it is stored in, under its name; itself where it is whole."""
+        if self.parts is None:
+            return [self]
+        return [replace(one, name=self.name) for one in self.parts()]
 
     def read_pieces(self) -> Iterator[np.ndarray[Any, Any]]:
         """The values as arrays of any shape one after another, of a tensor that may not fit into memory.
@@ -109,6 +117,9 @@ def entry_of(name: str, array: Any, dtype: Any = None, part: Part | None = None)
         info = dtypes.from_numpy(np.asarray(array).dtype)
     else:
         info = dtype if isinstance(dtype, DTypeInfo) else dtypes.from_name(str(dtype))
-    values = np.asarray(array) if info.kind == "string" else np.asarray(array, dtype=info.numpy)
+    if info.kind == "string":  # as objects: NumPy's own strings lose what ends in zeros
+        values = array if isinstance(array, np.ndarray) else np.asarray(array, dtype=object)
+    else:
+        values = np.asarray(array, dtype=info.numpy)
     nbytes = values.nbytes if info.size is not None else 0
     return Entry(name, info, values.shape, nbytes, "memory", lambda: values, part)

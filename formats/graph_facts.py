@@ -15,7 +15,7 @@ from typing import Any
 
 from . import dtypes, known_ops, protos
 from .graph_results import PLACEHOLDER_OPS, find_results, is_no_result
-from .tensor_proto import shape_from_proto
+from .tensor_proto import shape_from_proto, shape_to_proto
 
 Shape = list[int | None] | None
 
@@ -223,6 +223,13 @@ def _connect(described: list[tuple[str, str, list[str], Any]], facts: GraphFacts
     for at, row in enumerate(facts.inputs):
         if not every >> at & 1:
             row["needed"] = False
+
+
+def tensor_info(row: Mapping[str, Any]) -> Any:
+    """The TensorInfo of a row of `GraphFacts`."""
+    info = protos.TensorInfo(name=row["name"], dtype=dtypes.from_name(row["dtype"]).number)
+    info.tensor_shape.CopyFrom(shape_to_proto(row["shape"]))
+    return info
 
 
 def _scope(name: str) -> str:

@@ -306,7 +306,7 @@ def write_hdf5(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | N
         raise InvalidValueError(f"These names come twice:{bullets(twice)}", names=twice)
     with files.atomic_files() as replacement:
         temporary = replacement.reserve(path)
-        with _write_errors(os.fspath(path)), h5py.File(temporary, "w", libver=("v108", "v108")) as file:
+        with write_errors(os.fspath(path)), h5py.File(temporary, "w", libver=("v108", "v108")) as file:
             for number, entry in enumerate(pending):
                 plain = _is_dataset_name(entry.name)
                 dataset = _create(file, f"/{entry.name}:0" if plain else f"/{_GROUP}/entry_{number}", entry)
@@ -376,7 +376,7 @@ def _h5_errors(path: str, name: str = "") -> Iterator[None]:
 
 
 @contextmanager
-def _write_errors(path: str) -> Iterator[None]:
+def write_errors(path: str) -> Iterator[None]:
     """Turns what h5py raises while it writes into ours."""
     try:
         yield

@@ -1,11 +1,11 @@
-"""The safetensors store: a JSON header and the tensors' bytes, through the library of that name.
+"""The safetensors store: a JSON header and the tensors' bytes, read through the library of that name.
 
     fixed64 length of the header | JSON {name: {"dtype", "shape", "data_offsets"}} | bytes, without gaps
 
 The library checks the header; the bytes of a tensor are mapped, since it has no arrays for float8. It
 has no strings, quantized types, complex128 or 4-bit integers: a writer lists what it cannot hold. The
 MetaGraphDef is kept in base64 in the header's metadata, under `sgtool_meta_graph`. No checksums.
-Needs the extra `safetensors`. Source: the format's description in huggingface/safetensors.
+Reading needs the extra `safetensors`. Source: the format's description in huggingface/safetensors.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import json
 import math
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from .entry import Entry
 from .errors import DataLossError, InvalidTypeError, InvalidValueError, MissingExtraError, bullets
 from .registry import Format
 from .store import Store
-from .tensor_bytes import array_of_bytes, values_of
+from .tensor_bytes import array_of_bytes, flat_bytes, values_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,6 +53,26 @@ _DTYPES = {
     "C64": "complex64",
 }
 _WRITABLE = frozenset(_DTYPES.values())
+_STORED = {name: stored for stored, name in _DTYPES.items()}
+_ORDER = (
+    "bool",
+    "uint8",
+    "int8",
+    "float8_e5m2",
+    "float8_e4m3fn",
+    "int16",
+    "uint16",
+    "float16",
+    "bfloat16",
+    "int32",
+    "uint32",
+    "float32",
+    "complex64",
+    "float64",
+    "int64",
+    "uint64",
+)
+"""The library's own order of dtypes; the last come first in a file."""
 
 
 def open_safetensors(path: files.Path) -> SafetensorsStore:
@@ -179,8 +200,19 @@ def _entry(
     return Entry(name, info, shape, nbytes, where, read)
 
 
+def refusal(entry: Entry) -> str:
+    """Why a file of this format cannot hold an entry; "" where it can."""
+    if entry.dtype.name not in _WRITABLE:
+        return f"safetensors has no dtype {entry.dtype.name}"
+    if entry.name == "__metadata__" or not _is_text(entry.name):
+        return "safetensors has no such name"
+    return ""
+
+
 def write_safetensors(path: files.Path, entries: Iterable[Entry], meta_graph: bytes | None = None) -> None:
-    """Writes entries to a safetensors file, atomically; all values are in memory at once.
+    """Writes entries to a safetensors file, atomically; each is read once, when its turn comes.
+
+    The file is the one that the library writes: tensors of wide elements first, each kind by name.
 
     Args:
         path: The file.
@@ -189,40 +221,57 @@ def write_safetensors(path: files.Path, entries: Iterable[Entry], meta_graph: by
 
     Raises:
         InvalidTypeError: Entries of dtypes that the format does not have; lists all of them.
-        InvalidValueError: Two entries of one name.
-        MissingExtraError: The library is not installed.
+        InvalidValueError: Two entries of one name, or a header that the library would not read.
         OpError: The file cannot be written, or an entry not read; the old file stays.
     """
-    import numpy as np
-
-    library = _library(os.fspath(path))
     pending = list(entries)
-    unwritable = [f"{e.name} ({e.dtype.name})" for e in pending if e.dtype.name not in _WRITABLE]
+    _check(pending)
+    pending.sort(key=lambda entry: (-_ORDER.index(entry.dtype.name), entry.name))
+    header: dict[str, Any] = {}
+    if meta_graph is not None:
+        header["__metadata__"] = {_META_GRAPH: base64.b64encode(meta_graph).decode()}
+    at = 0
+    for entry in pending:
+        assert entry.dtype.size is not None
+        end = at + entry.size * entry.dtype.size
+        header[entry.name] = {
+            "dtype": _STORED[entry.dtype.name],
+            "shape": list(entry.shape),
+            "data_offsets": [at, end],
+        }
+        at = end
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % _LENGTH)
+    if len(text) > _HEADER_LIMIT:
+        raise InvalidValueError(
+            f"{path} would need a header of {len(text)} bytes, of which safetensors allows {_HEADER_LIMIT}: "
+            "leave the graph out, or use .h5, .npz or a checkpoint.",
+            size=len(text),
+        )
+    with files.atomic_writer(path) as file:
+        file.write(len(text).to_bytes(_LENGTH, "little") + text)
+        for number, entry in enumerate(pending):
+            pending[number] = None  # type: ignore[call-overload]  # its values may be dropped once written
+            file.write(flat_bytes(values_of(entry), entry.dtype).data)
+
+
+def _check(entries: list[Entry]) -> None:
+    unwritable = [f"{e.name} ({e.dtype.name})" for e in entries if e.dtype.name not in _WRITABLE]
     if unwritable:
         raise InvalidTypeError(
             f"A safetensors file cannot hold these tensors, whose dtypes it does not have:"
             f"{bullets(unwritable)}\nLeave them out, or use .h5, .npz or a checkpoint.",
             names=unwritable,
         )
-    names = [entry.name for entry in pending]
-    odd = sorted({name for name in names if names.count(name) > 1})
+    counts = Counter(entry.name for entry in entries)
+    odd = sorted(name for name, count in counts.items() if count > 1)
     if odd:
         raise InvalidValueError(f"These names come twice:{bullets(odd)}", names=odd)
-    odd = [name for name in names if name == "__metadata__" or not _is_text(name)]
+    odd = [entry.name for entry in entries if refusal(entry)]
     if odd:
         raise InvalidValueError(
             f"A safetensors file cannot hold these names:{bullets(list(map(repr, odd)))}", names=odd
         )
-    metadata = {} if meta_graph is None else {_META_GRAPH: base64.b64encode(meta_graph).decode()}
-    arrays = {entry.name: np.asarray(values_of(entry), entry.dtype.numpy, order="C") for entry in pending}
-    with files.atomic_files() as replacement:
-        temporary = replacement.reserve(path)
-        try:
-            library.save_file(arrays, temporary, metadata=metadata or None)
-        except library.SafetensorError as error:
-            with files.os_errors(path, "write"):
-                files.raise_os_error_in(error)
-            raise InvalidValueError(f"{path} cannot be written as safetensors: {error}") from error
 
 
 def _is_text(name: str) -> bool:
@@ -242,7 +291,6 @@ class _Library:
 
         self.safe_open: Any = safetensors.safe_open
         self.SafetensorError: Any = safetensors.SafetensorError
-        self.save_file: Any = safetensors.numpy.save_file
 
 
 def _library(path: str) -> _Library:

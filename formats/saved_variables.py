@@ -41,6 +41,47 @@ class SavedVariable:
     shape: tuple[int | None, ...] | None
 
 
+@dataclass(frozen=True, slots=True)
+class SavedPart:
+    """What one input of a save operation is.
+
+    Attributes:
+        key: The key in the checkpoint.
+        spec: Which part of the tensor of that key (`"4 10 0,4:0,10"`), "" for all of it.
+        variable: The variable's operation; "" where the value is of no variable (a table's).
+        dtype: Its dtype, or None where the graph does not say.
+    """
+
+    key: str
+    spec: str
+    variable: str
+    dtype: DTypeInfo | None
+
+
+def saved_parts(graph_def: Any, saver_def: Any = None) -> list[SavedPart]:
+    """All that a graph's saver saves, in its order; of a graph without one its variables.
+
+    Args:
+        graph_def: The GraphDef message.
+        saver_def: The SaverDef of its MetaGraphDef, which tells one saver from several.
+    """
+    nodes = {node.name: node for node in graph_def.node}
+    found = [part for node in _save_nodes(graph_def, saver_def) for part in _parts_of_saver(node, nodes)]
+    return found or [
+        SavedPart(one.key, "", one.variable, one.dtype)
+        for one in saved_variables(graph_def, saver_def).values()
+    ]
+
+
+def _save_nodes(graph_def: Any, saver_def: Any) -> list[Any]:
+    """The save operations of a graph, of its main saver if that is told."""
+    savers = [node for node in graph_def.node if node.op in _SAVE_OPS]
+    if saver_def is not None and saver_def.save_tensor_name:
+        scope = saver_def.save_tensor_name.partition(":")[0].rpartition("/")[0]
+        return [node for node in savers if node.name.rpartition("/")[0] == scope] or savers
+    return savers
+
+
 def saved_variables(graph_def: Any, saver_def: Any = None) -> dict[str, SavedVariable]:
     """The keys of a graph's saver, or of its variables where it has none, by key.
 
@@ -49,13 +90,8 @@ def saved_variables(graph_def: Any, saver_def: Any = None) -> dict[str, SavedVar
         saver_def: The SaverDef of its MetaGraphDef, which tells one saver from several.
     """
     nodes = {node.name: node for node in graph_def.node}
-    savers = [node for node in graph_def.node if node.op in _SAVE_OPS]
-    if saver_def is not None and saver_def.save_tensor_name:
-        scope = saver_def.save_tensor_name.partition(":")[0].rpartition("/")[0]
-        own = [node for node in savers if node.name.rpartition("/")[0] == scope]
-        savers = own or savers
     found: dict[str, SavedVariable] = {}
-    for node in savers:
+    for node in _save_nodes(graph_def, saver_def):
         for variable in _of_saver(node, nodes):
             found.setdefault(variable.key, variable)
     found = found or restored_by_function(graph_def, saver_def)
@@ -131,16 +167,26 @@ def _restored_key(inside: dict[str, Any], name: str) -> str:
 
 
 def _of_saver(node: Any, nodes: dict[str, Any]) -> Iterator[SavedVariable]:
+    for part in _parts_of_saver(node, nodes):
+        full = _full_shape(part.spec)
+        source = nodes.get(part.variable)
+        shape = full if full is not None else _shape(source) if source is not None else None
+        yield SavedVariable(part.key, part.variable or part.key, part.dtype, shape)
+
+
+def _parts_of_saver(node: Any, nodes: dict[str, Any]) -> Iterator[SavedPart]:
     first = _SAVE_OPS[node.op]
     keys = _strings(nodes, node.input[1])
     slices = _strings(nodes, node.input[2]) if first == 3 else []
     types = list(node.attr["dtypes" if node.op == "SaveV2" else "T"].list.type)
     for index, key in enumerate(keys):
         source = _variable(nodes, node.input[first + index]) if first + index < len(node.input) else None
-        full = _full_shape(slices[index]) if index < len(slices) else None
-        name = source.name if source is not None else key
-        shape = full if full is not None else _shape(source) if source is not None else None
-        yield SavedVariable(key, name, _dtype(types[index]) if index < len(types) else None, shape)
+        yield SavedPart(
+            key,
+            slices[index] if index < len(slices) else "",
+            source.name if source is not None else "",
+            _dtype(types[index]) if index < len(types) else None,
+        )
 
 
 def _strings(nodes: dict[str, Any], name: str) -> list[str]:

@@ -13,7 +13,8 @@ from typing import Any
 
 from .graph_facts import VARIABLE_OPS
 
-_APPLY = re.compile(r"(Resource)?(Sparse)?Apply[A-Z]\w*")
+APPLY = re.compile(r"(Resource)?(Sparse)?Apply[A-Z]\w*")
+"""The ops by which optimizers change a variable."""
 _SLOT = re.compile(
     r"(?P<base>.+)/(Adam|AdaMax|AMSGrad|Momentum|RMSProp|Adagrad|AdagradDA|Adadelta|Ftrl|ProximalAdagrad|"
     r"ProximalGradientDescent|Nadam|LARSOptimizer|AddSign|PowerSign)(_\d+)?"
@@ -29,7 +30,7 @@ def slots_of_graph(nodes: Iterable[Any]) -> dict[str, str]:
     for node in nodes:
         if node.op in VARIABLE_OPS:
             variables.add(node.name)
-        elif _APPLY.fullmatch(node.op):
+        elif APPLY.fullmatch(node.op):
             applied.append([name.partition(":")[0] for name in node.input if name[:1] != "^"])
     return {
         slot: inputs[0]

@@ -102,7 +102,9 @@ class V1Checkpoint(Store):
             ) from error
         nbytes = math.prod(tensor.shape) * (info.size or 0)
         where = ", ".join(dict.fromkeys(os.path.basename(path) for _, _, _, path in tensor.parts))
-        return Entry(name, info, tensor.shape, nbytes, where, lambda: self._read(name, tensor, info))
+        parts = (lambda: self.parts(name)) if len(tensor.parts) > 1 else None
+        read = lambda: self._read(name, tensor, info)  # noqa: E731
+        return Entry(name, info, tensor.shape, nbytes, where, read, parts=parts)
 
     def _missing(self, name: str) -> MissingNameError:
         return MissingNameError(

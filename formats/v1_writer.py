@@ -34,6 +34,27 @@ _VALUE_BYTES = {  # the most that a value of a field takes, as TensorFlow reckon
 }
 
 
+def refusal(entry: Entry) -> str:
+    """Why a first-generation checkpoint cannot hold an entry; "" where it can."""
+    dtype = entry.dtype
+    known = (
+        dtype.field in (*_VALUE_BYTES, "string_val") and dtype.kind != "handle" and dtype.name != "bfloat16"
+    )
+    if not known:
+        return f"a first-generation checkpoint has no dtype {dtype.name}"
+    if entry.size * _VALUE_BYTES.get(dtype.field, 0) >= _LIMIT:
+        return "a first-generation checkpoint holds less than 2 GiB of a tensor"
+    return "" if _is_text(entry.name) else "a first-generation checkpoint has names of text alone"
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def write_v1(path: files.Path, entries: Iterable[Entry]) -> None:
     """Writes a first-generation checkpoint into one file.
 
@@ -103,19 +124,13 @@ def _set_slice(proto: Any, entry: Entry) -> None:
 
 def _check(entries: list[Entry]) -> None:
     """Everything that can be known to be wrong before a byte is written."""
-    unwritable = [
-        f"{entry.name}: {entry.dtype.name}"
-        for entry in entries
-        if entry.dtype.kind == "handle"
-        or entry.dtype.name == "bfloat16"
-        or entry.dtype.field not in (*_VALUE_BYTES, "string_val")
-    ]
+    unwritable = [f"{entry.name}: {entry.dtype.name}" for entry in entries if "dtype" in refusal(entry)]
     if unwritable:
         raise InvalidTypeError(
             f"A first-generation checkpoint cannot hold tensors of these dtypes:{bullets(unwritable)}",
             names=unwritable,
         )
-    problems = []
+    problems = [f"{entry.name!r} is no text" for entry in entries if not _is_text(entry.name)]
     first: dict[str, Entry] = {}
     seen: set[bytes] = set()
     for entry in entries:

@@ -62,11 +62,7 @@ from .checks import (
     assert_none_equal,
     assert_positive,
     assert_proper_iterable,
-    assert_rank,
-    assert_rank_at_least,
-    assert_rank_in,
     assert_same_float_dtype,
-    assert_scalar,
     assert_type,
     is_non_decreasing,
     is_numeric_tensor,
@@ -536,6 +532,7 @@ from .session import (
     InteractiveSession,
     Session,
 )
+from .shape_checks import assert_rank, assert_rank_at_least, assert_rank_in, assert_scalar
 from .sparse import (
     add as sparse_add,
     concat as sparse_concat,

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..formats import protos
-from . import attr_value, importer, not_yet
-from .dtypes import as_dtype
+from ..formats.rewrite import freeze_graph
+from ..formats.rewrite.model import node_of
+from ..formats.rewrite.walk import closure
+from . import importer, not_yet
 from .errors import InvalidValueError, MissingNameError
 from .importer import import_graph_def as import_graph_def
 from .saveables import variable_behind
-
-
-def _node_name(name: str) -> str:
-    return name.removeprefix("^").split(":")[0]
 
 
 def extract_sub_graph(graph_def: Any, dest_nodes: Sequence[str]) -> Any:
@@ -31,12 +29,7 @@ def extract_sub_graph(graph_def: Any, dest_nodes: Sequence[str]) -> Any:
     missing = [name for name in dest_nodes if name not in nodes]
     if missing:
         raise AssertionError(f"{', '.join(missing)} is not in graph")
-    stack, kept = list(dest_nodes), set()
-    while stack:
-        name = stack.pop()
-        if name not in kept and name in nodes:
-            kept.add(name)
-            stack.extend(_node_name(text) for text in nodes[name].input)
+    kept = closure(nodes, dest_nodes)
     result = protos.GraphDef()
     result.node.extend(node for node in graph_def.node if node.name in kept)
     result.versions.CopyFrom(graph_def.versions)
@@ -61,38 +54,20 @@ def convert_variables_to_constants(
         variable_names_blacklist: All but these.
 
     Raises:
+        AssertionError: An output does not exist.
         FailedPreconditionError: A variable has no value.
+        InvalidValueError: An output needs the value that an assignment gives.
         KeyError: A variable is not in the session's graph.
+        UnimplementedError: A variable is used in a way that a constant cannot stand in for.
     """
     graph = extract_sub_graph(input_graph_def, output_node_names)
-    frozen: dict[str, Any] = {}
-    for node in graph.node:
-        if node.op not in ("Variable", "VariableV2", "VarHandleOp"):
-            continue
-        chosen = variable_names_whitelist is None or node.name in variable_names_whitelist
-        if chosen and node.name not in (variable_names_blacklist or ()):
-            frozen[node.name] = _value(sess, node.name)
-    nodes = {node.name: node for node in graph.node}
-    reads = {
-        node.name for node in graph.node if node.op == "ReadVariableOp" and _source(nodes, node) in frozen
-    }
-    result = protos.GraphDef()
-    for node in graph.node:
-        target = result.node.add()
-        if node.name in frozen:
-            dtype = as_dtype(node.attr["dtype"].type)
-            target.name, target.op, target.device = node.name, "Const", node.device
-            attr_value.fill(target.attr["dtype"], dtype.base_dtype)
-            attr_value.fill(target.attr["value"], frozen[node.name])
-        elif node.name in reads:
-            target.name, target.op, target.device = node.name, "Identity", node.device
-            target.input.extend(node.input)
-            target.attr["T"].CopyFrom(node.attr["dtype"])
-        else:
-            target.CopyFrom(node)
-    result.versions.CopyFrom(graph.versions)
-    result.library.CopyFrom(graph.library)
-    return result
+
+    def chosen(name: str) -> bool:
+        wanted = variable_names_whitelist is None or name in variable_names_whitelist
+        return wanted and name not in (variable_names_blacklist or ())
+
+    frozen, _, _ = freeze_graph(graph, output_node_names, lambda name, _: _value(sess, name), chosen)
+    return frozen
 
 
 def _value(sess: Any, name: str) -> Any:
@@ -102,14 +77,6 @@ def _value(sess: Any, name: str) -> Any:
     state = sess._state
     holder = state.resource_variable(operation) if operation.type == "VarHandleOp" else state.ref(operation)
     return holder.read()
-
-
-def _source(nodes: dict[str, Any], node: Any) -> str:
-    """The variable that a read reads, through identities."""
-    name = _node_name(node.input[0])
-    while name in nodes and nodes[name].op == "Identity":
-        name = _node_name(nodes[name].input[0])
-    return name
 
 
 def remove_training_nodes(input_graph: Any, protected_nodes: Sequence[str] | None = None) -> Any:
@@ -133,7 +100,7 @@ def remove_training_nodes(input_graph: Any, protected_nodes: Sequence[str] | Non
         single = (
             node.op == "Identity" and node.name not in protected | control and len(inputs[node.name]) == 1
         )
-        if single and _node_name(inputs[node.name][0]) not in references:
+        if single and node_of(inputs[node.name][0]) not in references:
             dropped[node.name] = inputs[node.name][0]
     result = protos.GraphDef()
     for node in graph.node:

@@ -57,6 +57,11 @@ class Chain:
     links: list[Link]
     transformed: Callable[[], Any] | None = None
 
+    @property
+    def operations(self) -> list[Operation]:
+        """All that it stands for, in order."""
+        return [self.root, *(link.operation for link in self.links)]
+
     def bind(self) -> Callable[..., Any]:
         """What runs: it takes the node's inputs; of a chain without convolution also `out=`."""
         kind = self.root.kind

@@ -50,6 +50,7 @@ class _Lowering:
         self.computed: set[int] = set()
         self.steps: list[_Draft] = []
         self.has_products = False
+        self.chains: dict[int, list[Operation]] = {}
         self.control_sources = {source for node in draft.nodes.values() for source in node.control}
 
     def new_slot(self, value: Any = None) -> int:
@@ -83,6 +84,7 @@ class _Lowering:
             fetch_slots,
             [fetch.name for fetch in draft.fetches],
             self.has_products,
+            self.chains,
         )
 
     def lower(self, node: Node) -> None:
@@ -132,6 +134,8 @@ class _Lowering:
     def lower_chain(self, node: Node) -> None:
         """Nodes that were joined are one step."""
         reads = [self.value_slot(tensor, node.operation) for tensor in node.inputs]
+        if node.chain.links:
+            self.chains[len(self.steps)] = node.chain.operations
         step = _Draft(node.operation, node.chain.bind(), reads, self.output_slots(node)[:1], True)
         if self.draft.options.reuse and node.chain.root.kind.elementwise:
             position = self.reusable(node)

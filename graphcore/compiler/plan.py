@@ -28,7 +28,8 @@ class Plan:
 
     Attributes:
         steps: The steps in order.
-        operations: The operation of each step.
+        operations: The operation of each step; of a step that stands for several the last.
+        chains: All operations of the steps that stand for several, by number of the step.
         template: The slots with constants and variables in place.
         feed_slots: Where each feed goes; -1 for one that nothing reads.
         fetch_slots: Where each fetch is found; -1 for an operation.
@@ -37,6 +38,7 @@ class Plan:
     """
 
     __slots__ = (
+        "chains",
         "feed_slots",
         "fetch_names",
         "fetch_slots",
@@ -55,6 +57,7 @@ class Plan:
         fetch_slots: list[int],
         fetch_names: list[str],
         has_products: bool,
+        chains: dict[int, list[Operation]],
     ) -> None:
         self.steps = steps
         self.operations = operations
@@ -63,6 +66,7 @@ class Plan:
         self.fetch_slots = fetch_slots
         self.fetch_names = fetch_names
         self.has_products = has_products
+        self.chains = chains
 
     def run(self, context: RunContext, feeds: Sequence[np.ndarray]) -> list[Any]:
         """Runs all steps; gives the fetched values (None for operations), the caller's to keep.
@@ -108,7 +112,7 @@ class Plan:
         return [slots[slot] for slot in self.fetch_slots]
 
     def run_traced(self, context: RunContext, feeds: Sequence[np.ndarray]) -> tuple[list[Any], list[Any]]:
-        """As `run`, with a row (operation, start, end, output) for each step, in seconds."""
+        """As `run`, with a row (operations, start, end, output) for each step, in seconds."""
         slots = self._slots(context, feeds)
         rows: list[Any] = []
         steps = iter(self.steps)
@@ -124,7 +128,8 @@ class Plan:
                     else:
                         result = function()
                     end = clock()
-                    rows.append((self.operations[len(rows)], start, end, _outline(result)))
+                    operations = self.chains.get(len(rows)) or [self.operations[len(rows)]]
+                    rows.append((operations, start, end, _outline(result)))
                     for slot, value in zip(outs or (out,), result if outs else (result,)):
                         slots[slot] = value
                     for slot in dead:
@@ -167,7 +172,9 @@ class Plan:
         index = len(self.steps) - steps.__length_hint__() - 1
         _, arity, get, *_ = self.steps[index]
         inputs = () if not arity else (slots[get],) if arity == 1 else get(slots)
-        raise at_operation(error, self.operations[index], inputs) from error
+        # Of several the first: the others are joined to it only where nothing about them can be wrong.
+        operation = self.chains.get(index, self.operations[index : index + 1])[0]
+        raise at_operation(error, operation, inputs) from error
 
 
 def _store(slots: list[Any], outs: tuple[int, ...], results: Any) -> None:

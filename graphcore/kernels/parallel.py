@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from queue import SimpleQueue
+from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -77,13 +78,48 @@ def for_each(items: Iterable[Item], body: Callable[[Item], None]) -> None:
             body(item)
         return
     with single_threaded_blas():
-        if len(listed) < 2 or threads() < 2:
+        if len(listed) < 2 or threads() < 2 or not _help.is_wanted():
             _Job(listed, body).work()
             return
         job = _Job(listed, body)
+        started = perf_counter()
         _pool().call(job, min(threads(), len(listed)) - 1)
         job.work()
+        worked = perf_counter()
         job.finish()
+        _help.note(worked - started, perf_counter() - worked)
+
+
+class _Help:
+    """Whether the other threads are worth waiting for.
+
+    Where other programs use the cores, a thread that took a block may not run for some milliseconds, and all
+    wait for it. Then the next calls do without, the more the more often that happens.
+    """
+
+    def __init__(self) -> None:
+        self.skipped = 0
+        self.pause = 0
+
+    def is_wanted(self) -> bool:
+        """Whether this call should use other threads."""
+        if self.skipped < self.pause:
+            self.skipped += 1
+            return False
+        self.skipped = 0
+        return True
+
+    def note(self, worked: float, waited: float) -> None:
+        """Takes note of what a call took: working here, and waiting for the others, in seconds."""
+        if waited > max(worked, _PATIENCE):
+            self.pause = min(64, 2 * self.pause + 4)
+        elif self.pause:
+            self.pause //= 2
+
+
+_help = _Help()
+_PATIENCE = 5e-4
+"""Seconds of waiting that are never too much."""
 
 
 def matmul(a: Array, b: Array, out: Array | None = None) -> Array:

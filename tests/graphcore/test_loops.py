@@ -154,3 +154,17 @@ def test_training_through_a_loop() -> None:
             session.run(step)
             assert session.run(weight).tolist() == [1.0 - 0.25 * 8, -2.0 - 0.25 * 8]
             assert session.run(bias) == 0.5 - 0.25 * 2 * (1 + 2 + 4)
+
+
+def test_an_optimizer_trains_what_goes_into_a_loop() -> None:
+    """Its gates stand between the Switch of a gradient's loop and the Exit."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        w = tf.get_variable("w", [], initializer=tf.ones_initializer())
+        _, y = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * v), [0, w * 1.5])
+        (gradient,) = tf.gradients(y, [w])
+        step = tf.train.GradientDescentOptimizer(0.01).minimize(y)
+        session.run(tf.global_variables_initializer())
+        expected = session.run(gradient)
+        np.testing.assert_allclose(expected, 8 * 1.5**8, rtol=1e-6)
+        session.run(step)
+        np.testing.assert_allclose(session.run(w), 1 - 0.01 * expected, rtol=1e-6)
