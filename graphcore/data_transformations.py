@@ -478,6 +478,20 @@ class Optional:
         element = Element.of(structure)
         return Optional(raw_ops.OptionalFromValue(element.tensors(structure)), element)
 
+    @staticmethod
+    def none_from_structure(value_structure: Any) -> Optional:
+        """One that is absent, and would be of that structure of specs."""
+        from .data_structures import element_of
+
+        return Optional(raw_ops.OptionalNone(), element_of(value_structure))
+
+    @property
+    def value_structure(self) -> Any:
+        """The specs of the value, in their structure."""
+        from .data_structures import spec_of
+
+        return spec_of(self._structure)
+
     def has_value(self, name: str | None = None) -> Tensor:
         """Whether it is there, a bool tensor."""
         made: Tensor = raw_ops.OptionalHasValue(self._optional, name=name)

@@ -443,6 +443,14 @@ class Graph:
         finally:
             scopes.device, scopes.device_stack, scopes.has_device_function = before
 
+    @property
+    def building_function(self) -> bool:
+        """Whether this is the graph of a function that is being traced."""
+        return False
+
+    def switch_to_thread_local(self) -> None:
+        """Nothing to do: the scopes of a thread are its own here, from the start."""
+
     def _apply_device(self, operation: Operation, own: str = "") -> None:
         """Sets the device of an operation by the blocks around it, the innermost first.
 

@@ -123,6 +123,11 @@ class TensorSpec(TypeSpec):
 class SparseTensorSpec(TypeSpec):
     """Of a SparseTensor: `shape` is its dense shape."""
 
+    @classmethod
+    def from_value(cls, value: Any) -> SparseTensorSpec:
+        """That of a SparseTensor."""
+        return cls(value.get_shape(), value.dtype)
+
     @property
     def value_type(self) -> type:
         """The class of the values."""

@@ -109,3 +109,13 @@ def test_the_draws_are_tensorflows(initial: Any) -> None:
     theirs = pytest.importorskip("tensorflow.compat.v1")
     theirs.disable_eager_execution()
     assert resampled(tf, initial) == resampled(theirs, initial)
+
+
+def test_an_optional_that_is_absent() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        spec = (tf.TensorSpec([], tf.int32), tf.SparseTensorSpec([2], tf.float32))
+        absent = experimental.Optional.none_from_structure(spec)
+        assert absent.value_structure == spec
+        assert not session.run(absent.has_value())
+        sparse = tf.SparseTensor([[0]], [1.0], [2])
+        assert tf.SparseTensorSpec.from_value(sparse) == spec[1]

@@ -331,3 +331,27 @@ def test_dtypes_are_tensorflows() -> None:
     assert tf.as_dtype(float) is tf.float32
     with pytest.raises(TypeError, match="Cannot convert value 'float31' to a TensorFlow DType"):
         tf.as_dtype("float31")
+
+
+def test_keys_for_tensors_and_variables() -> None:
+    with tf.Graph().as_default():
+        tensor, variable = tf.constant(1.0), tf.Variable([1.0, 2.0])
+        keys = {each.experimental_ref(): each.name for each in (tensor, variable)}
+        assert keys[tensor.experimental_ref()] == tensor.name
+        assert keys[variable.experimental_ref()] == variable.name
+        assert tensor.experimental_ref().deref() is tensor
+        assert tensor.experimental_ref() != tf.constant(1.0).experimental_ref()
+
+
+def test_where_an_operation_comes_from_and_goes_to() -> None:
+    with tf.Graph().as_default() as graph:
+        assert not graph.building_function
+        graph.switch_to_thread_local()
+        slices = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
+        used = tf.add(slices.values, 1.0)
+        also = tf.group(tf.identity(slices.indices))
+        assert slices.consumers() == [used.op, also.control_inputs[0]]
+        *_, (file, line, name, _, start) = used.op.traceback_with_start_lines
+        assert file == __file__
+        assert name == "test_where_an_operation_comes_from_and_goes_to"
+        assert 0 < line - start < 10
