@@ -44,14 +44,10 @@ REASONS: tuple[tuple[str, str], ...] = (
     ),
     ("Deprecated in TensorFlow 1.15; use tf.random, tf.math and tf.nn.", "distributions"),
     (
-        "Not here yet; use matrices with tf.linalg.matmul, tf.linalg.solve and their kin.",
-        "linalg.LinearOperator linalg.LinearOperatorAdjoint linalg.LinearOperatorBlockDiag "
-        "linalg.LinearOperatorCirculant linalg.LinearOperatorCirculant2D linalg.LinearOperatorCirculant3D "
-        "linalg.LinearOperatorComposition linalg.LinearOperatorDiag linalg.LinearOperatorFullMatrix "
-        "linalg.LinearOperatorHouseholder linalg.LinearOperatorIdentity linalg.LinearOperatorInversion "
-        "linalg.LinearOperatorKronecker linalg.LinearOperatorLowRankUpdate "
-        "linalg.LinearOperatorLowerTriangular linalg.LinearOperatorScaledIdentity "
-        "linalg.LinearOperatorToeplitz linalg.LinearOperatorZeros",
+        "Not here yet; use tf.linalg.LinearOperatorFullMatrix and its kin, or matrices with tf.linalg.solve.",
+        "linalg.LinearOperatorBlockDiag linalg.LinearOperatorCirculant linalg.LinearOperatorCirculant2D "
+        "linalg.LinearOperatorCirculant3D linalg.LinearOperatorHouseholder linalg.LinearOperatorKronecker "
+        "linalg.LinearOperatorLowRankUpdate linalg.LinearOperatorToeplitz linalg.LinearOperatorZeros",
     ),
     (
         "Kernels are NumPy functions here, not shared libraries; add an op as CONTRIBUTING.md says.",
