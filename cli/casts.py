@@ -52,10 +52,10 @@ def all_bad(entries: Iterable[Entry]) -> Iterator[None]:
             names=names,
         ) from first
     except DataLossError as first:
-        damaged = {entry.name: error for entry in entries if (error := _damage(entry))}
+        damaged = {entry.name: lost for entry in entries if (lost := _damage(entry))}
         if not damaged:  # of something else than these
             raise
-        told = [error.message for error in damaged.values()]
+        told = [lost.message for lost in damaged.values()]
         raise DataLossError(
             (told[0] if len(told) == 1 else f"{len(told)} variables are damaged:{bullets(told)}")
             + "\n`sgtool verify` says what is intact, and its --salvage OUT writes that.",

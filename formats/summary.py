@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from . import checkpoint_state, files, known_ops, object_graph, registry, session_bundle
+from . import checkpoint_state, files, known_ops, object_graph, registry, session_bundle, sniff
 from .bundle import Bundle
 from .checkpoint_state import ResolvedCheckpoint
 from .collection_items import collection_items
@@ -27,6 +27,7 @@ from .errors import (
     is_unreadable,
 )
 from .graph_facts import as_list, dtype_name, graph_facts, unlisted
+from .intact import open_what_is_intact, read_what_is_intact
 from .slots import slots_of_keras
 from .tensor_proto import shape_from_proto
 from .v1 import V1Checkpoint
@@ -90,6 +91,9 @@ def summarise(path: files.Path, tags: Iterable[str] | None = None) -> Summary:
         if not isinstance(error, _UNREADABLE) and not is_unreadable(error):
             raise
         beside = _checkpoint_of_meta(name)
+        if error.fields.get("found") == sniff.TABLE_CUT:
+            meta = f"{name}.meta"
+            beside = ResolvedCheckpoint(name, name, meta if files.is_file(meta) else None, version=1)
         return _summarise_what_is_left(name, error, tags) if beside is None else _summarise_checkpoint(beside)
     if graph is not None:
         return _summarise_graph_file(graph, tags)
@@ -339,14 +343,10 @@ def _summarise_checkpoint(resolved: ResolvedCheckpoint) -> Summary:
     """
     from . import graph_file
 
-    store: Any = None
     graph = None
     bad: dict[str, OpError] = {}
-    try:
-        store = registry.open_checkpoint(resolved)
-    except OpError as error:
-        if not isinstance(error, DataLossError) and not is_unreadable(error):
-            raise
+    store, error, lost = open_what_is_intact(resolved)
+    if error is not None:
         bad[resolved.index] = error
     if resolved.meta is not None:
         try:
@@ -369,6 +369,8 @@ def _summarise_checkpoint(resolved: ResolvedCheckpoint) -> Summary:
         told = {file: str(e) for file, e in bad.items() if is_unreadable(e) == (key == "unreadable")}
         if told:
             about[key] = about.get(key, {}) | told
+    if lost:
+        about["damaged"] = about.get("damaged", {}) | lost
     if resolved.how:
         about["how"] = resolved.how
     if graph is not None:
@@ -430,39 +432,6 @@ def _summarise_foreign(name: str, format: registry.Format) -> Summary:
     if "damaged" in summary and files.is_file(name) and (causes := causes_of(name)):
         summary["causes"] = causes
     return summary | ({"skipped": dict(store.skipped)} if store.skipped else {})
-
-
-def read_what_is_intact(name: str, format: registry.Format) -> Any:
-    """A store; of a damaged one what can be opened, its attribute `damaged` saying what cannot.
-
-    Raises:
-        OpError: Nothing can be opened.
-    """
-    try:
-        return format.read(name)
-    except OpError as error:
-        if format.read_damaged is None or not (isinstance(error, DataLossError) or is_unreadable(error)):
-            raise
-        try:
-            store = format.read_damaged(name)
-        except OpError:
-            store = {}
-        if not len(store):
-            raise _explained(name, error, getattr(store, "damaged", {})) from error
-        return store
-
-
-def _explained(name: str, error: OpError, damaged: dict[str, OpError]) -> OpError:
-    """The error of a store that cannot be opened, with what is wrong in detail, and the causes."""
-    from .verify_causes import causes_of
-
-    if is_unreadable(error) or not files.is_file(name):
-        return error
-    text = bullets([str(why) for why in damaged.values()]) if damaged else ""
-    causes = "".join(f"\n{cause}" for cause in causes_of(name))
-    if not (text or causes):
-        return error
-    return DataLossError(f"{error}{text}{causes}", **error.fields)
 
 
 @_many_objects()

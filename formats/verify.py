@@ -131,7 +131,8 @@ def _verify(name: str) -> list[Verification]:
     if there and missing:  # before a file of several is taken for a checkpoint of its own
         from .verify_v1 import verify_v1
 
-        return [verify_v1(name, there, missing)]
+        beside = verify_incomplete.graph_beside(verify_incomplete.prefix_of(name))
+        return [verify_v1(name, there, missing), *beside]
     try:
         resolved = checkpoint_state.resolve_prefix(name)
     except OpError as error:

@@ -31,7 +31,7 @@ def verify_bundle(prefix: str) -> Verification:
     try:
         store = open_bundle(prefix)
     except DataLossError as error:
-        opened = _open_damaged(prefix, error, found)
+        opened = open_damaged_bundle(prefix, error, found)
         if opened is None:
             _note_neighbours(prefix, None, found)
             return found
@@ -51,8 +51,8 @@ def verify_bundle(prefix: str) -> Verification:
     return found
 
 
-def _open_damaged(prefix: str, error: DataLossError, found: Verification) -> Bundle | None:
-    """The tensors that the whole blocks of a damaged index list, or None."""
+def open_damaged_bundle(prefix: str, error: DataLossError, found: Verification) -> Bundle | None:
+    """The tensors that the whole blocks of a damaged index list, or None; adds to `found` what is lost."""
     path = f"{prefix}.index"
     found.causes += causes_of(path)
     data = files.read_found(path)

@@ -25,6 +25,16 @@ def verify_v1(prefix: str, paths: list[str], missing: Iterable[str] = ()) -> Ver
     for path in missing:
         why = f"{files.absence(path)}; the tensors and parts in it are lost."
         found.damaged.append(Damage("", "missing", path, why))
+    store = open_damaged_v1(prefix, paths, found)
+    if store is not None:
+        _check_tensors(store, found)
+    folder, base = os.path.split(prefix)
+    found.notes += [unfinished(one, found.whole) for one in leftovers(folder, base.partition("-?")[0])]
+    return found
+
+
+def open_damaged_v1(prefix: str, paths: Iterable[str], found: Verification) -> V1Checkpoint | None:
+    """What the files describe as far as they are whole, or None; what is wrong goes to `found`."""
     good = []
     cut: dict[str, Table] = {}
     for path in paths:
@@ -42,14 +52,11 @@ def verify_v1(prefix: str, paths: list[str], missing: Iterable[str] = ()) -> Ver
         else:
             good.append(path)
             check_rest(path, found)
-    if good:
-        try:
-            _check_tensors(V1Checkpoint(prefix, good, cut), found)
-        except DataLossError as error:  # files that contradict each other
-            found.damaged.append(damage_of("", error, prefix))
-    folder, base = os.path.split(prefix)
-    found.notes += [unfinished(one, found.whole) for one in leftovers(folder, base.partition("-?")[0])]
-    return found
+    try:
+        return V1Checkpoint(prefix, good, cut) if good else None
+    except DataLossError as error:  # files that contradict each other
+        found.damaged.append(damage_of("", error, prefix))
+        return None
 
 
 def _check_tensors(store: V1Checkpoint, found: Verification) -> None:

@@ -24,7 +24,18 @@ MAY_IMPORT = {
 # A name is a module (`graph`) or a sub-package (`ops`) directly under graphcore/; one that is not
 # listed belongs to the top layer, the public surface.
 GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "compat", "not_yet", "dead", "printing", "scopes", "stacks", "run_metadata", "kernels"),
+    (
+        "errors",
+        "compat",
+        "not_yet",
+        "absent_ops",
+        "dead",
+        "printing",
+        "scopes",
+        "stacks",
+        "run_metadata",
+        "kernels",
+    ),
     ("dtypes", "shapes", "device"),
     (
         "tensor_shape",

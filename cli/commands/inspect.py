@@ -171,16 +171,18 @@ def _unimplemented(found: dict[str, Any]) -> list[str]:
 
 
 def _store(where: str) -> Mapping[str, Entry]:
-    from ...formats import files, registry, summary
+    from ...formats import checkpoint_state, files, intact, registry
     from .. import models
 
     located = models.find(where)
-    if located.variables and not located.is_checkpoint and files.is_file(located.variables):
-        intact: Mapping[str, Entry] = summary.read_what_is_intact(
-            located.variables, registry.detect(located.variables)
-        )
-        return intact
-    return models.variables_of(located) if located.variables else {}
+    if not located.variables:
+        return {}
+    store: Mapping[str, Entry] | None = None
+    if located.is_checkpoint:
+        store, _, _ = intact.open_what_is_intact(checkpoint_state.resolve_prefix(located.variables))
+    elif files.is_file(located.variables):
+        store = intact.read_what_is_intact(located.variables, registry.detect(located.variables))
+    return models.variables_of(located) if store is None else store
 
 
 def _graph_defs(where: str, shown: bool = False) -> list[tuple[Any, dict[str, Any]]]:

@@ -230,7 +230,12 @@ def _show_model(path: str, named: str | None, as_json: bool) -> None:
     render.table(title, ["op", "nodes", "runs here", "gradient"], cells, right=["nodes"])
     render.line()
     if missing:
+        from ...graphcore.absent_ops import why
+
         render.line(f"Not run here: {', '.join(missing)}.")
+        for name in missing:
+            if reason := why(name):
+                render.line(f"{name}: {reason}.")
     else:
         render.line("All of them can be run here.")
 

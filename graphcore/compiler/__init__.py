@@ -2,7 +2,8 @@
 
 `prune` (what the fetches need, all that is missing or unimplemented in one error) -> `loops` (each while
 loop becomes one node) -> `order` -> `fold` (static shapes under the fed shapes, constants) -> `simplify`
-(identities, equal subexpressions) -> `lower` (slots, lifetimes, in-place reuse) -> `plan.Plan`.
+(identities, equal subexpressions) -> `fuse` (element-wise chains) -> `lower` (slots, lifetimes, in-place
+reuse) -> `plan.Plan`.
 
 Hazards that hold for every pass: only pure ops are folded or merged; a node with control inputs that
 matter stays where it is; reads of a variable that the plan writes are never merged.
@@ -16,7 +17,7 @@ from typing import Any
 from ..operation import Operation, Tensor
 from ..resources import SessionState
 from ..shapes import Shape
-from . import fold, loops, lower, order, prune, simplify
+from . import fold, fuse, loops, lower, order, prune, simplify
 from .calls import FunctionPlans
 from .draft import Draft, Options
 from .plan import Plan
@@ -60,4 +61,6 @@ def _compile(draft: Draft) -> Plan:
     fold.run(draft)
     if draft.options.simplify:
         simplify.run(draft)
+    if draft.options.fuse:
+        fuse.run(draft)
     return lower.run(draft)

@@ -23,6 +23,7 @@ class Options:
         simplify: Drop identities and unused values, and share equal subexpressions.
         free: Forget values after their last use.
         reuse: Let element-wise kernels write into a dead input's buffer.
+        fuse: Finish the blocks of large results with the element-wise nodes that follow, while in the cache.
         specialize: Let ops choose a callable for the static shapes.
         max_fold_bytes: Largest constant that folding may make, in bytes.
     """
@@ -31,6 +32,7 @@ class Options:
     simplify: bool = True
     free: bool = True
     reuse: bool = True
+    fuse: bool = True
     specialize: bool = True
     max_fold_bytes: int = 10_000_000
 
@@ -44,6 +46,7 @@ class Node:
     control: list[Operation]
     may_be_dead: bool = False
     loop: Any = None  # a while loop (loops.Loop) that runs as this one node; `operation` is its LoopCond
+    chain: Any = None  # nodes that run as this one (fuse.Chain); `operation` is the last of them
 
     @property
     def is_pure(self) -> bool:

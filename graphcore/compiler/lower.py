@@ -95,6 +95,9 @@ class _Lowering:
             return
         if operation.type in ("NoOp", "ControlTrigger") and not node.may_be_dead:
             return
+        if node.chain is not None:
+            self.lower_chain(node)
+            return
         is_ref = self.ref_arguments(node)
         reads = [
             self.slot_of(tensor) if wants_ref else self.value_slot(tensor, operation)
@@ -120,6 +123,15 @@ class _Lowering:
         step = _Draft(node.operation, node.loop.run, reads, self.output_slots(node), False)
         if node.may_be_dead:
             self.guard(node, step)
+        self.steps.append(step)
+
+    def lower_chain(self, node: Node) -> None:
+        """Nodes that were joined are one step."""
+        reads = [self.value_slot(tensor, node.operation) for tensor in node.inputs]
+        step = _Draft(node.operation, node.chain.bind(), reads, self.output_slots(node)[:1], True)
+        if self.draft.options.reuse and node.chain.root.kind.elementwise:
+            position = self.reusable(node)
+            step.reuse = position if position < node.chain.count else -1
         self.steps.append(step)
 
     def ref_arguments(self, node: Node) -> list[bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...formats.errors import bullets
+from ..absent_ops import why
 from ..errors import InvalidArgumentError, UnimplementedError
 from ..operation import Operation, Tensor
 from ..shapes import format_shape
@@ -84,8 +85,10 @@ def _check_implemented(wanted_by: dict[Operation, Operation | Tensor]) -> None:
         f"node '{op.name}' (op: {op.type}), needed by the fetch '{wanted_by[op].name}'" for op in missing
     ]
     types = sorted({operation.type for operation in missing})
+    reasons = [f"{name}: {reason}. " for name in types if (reason := why(name))]
     raise UnimplementedError(
         f"{'These ops are' if len(types) > 1 else 'The op is'} not implemented: {', '.join(types)}. "
+        f"{''.join(reasons[:5])}"
         f"Fetch a tensor before them, or feed their outputs.{bullets(lines, 20)}",
         ops=types,
         nodes=[operation.name for operation in missing],

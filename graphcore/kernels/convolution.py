@@ -13,7 +13,7 @@ import numpy as np
 
 from ...formats.errors import InvalidArgumentError
 from .arrays import Array, shape_text, widened
-from .correlation import correlate, correlate_filter, correlate_input, forward_span
+from .correlation import Finish, correlate, correlate_filter, correlate_input, forward_span
 from .windows import Axis, resolve
 
 
@@ -26,6 +26,7 @@ def conv2d(
     explicit_paddings: Sequence[int] = (),
     data_format: str = "NHWC",
     dilations: Sequence[int] = (1, 1, 1, 1),
+    finish: Finish | None = None,
 ) -> Array:
     """TensorFlow's Conv2D: cross-correlation of images with a bank of filters.
 
@@ -37,6 +38,7 @@ def conv2d(
         explicit_paddings: Eight ints in `data_format`, for "EXPLICIT".
         data_format: "NHWC" or "NCHW".
         dilations: Four ints in `data_format`.
+        finish: As in `correlation.correlate`; NHWC, of one group and in a dtype of the arithmetic.
 
     Returns:
         (batch, out height, out width, filters) in `data_format` and x's dtype.
@@ -50,7 +52,7 @@ def conv2d(
     spans = forward_span(height), forward_span(width)
     out = np.empty((batch, height.out, width.out, filters.shape[3]), images.dtype)
     if groups == 1:
-        correlate(images, filters, *spans, out)
+        correlate(images, filters, *spans, out, finish)
     else:
         per_group = filters.shape[3] // groups
         for group in range(groups):
@@ -95,6 +97,8 @@ def conv2d_backprop_filter(
     height, width = _geometry(x.shape, shape, strides, padding, explicit_paddings, data_format, dilations)
     images, gradient = channels_last(x, data_format), channels_last(dy, data_format)
     check_gradient("Conv2DBackpropFilter", (height, width), images.shape, shape, gradient.shape)
+    if 0 in (images.size, gradient.size, *shape):
+        return np.zeros(shape, x.dtype)
     channels, groups = shape[2], images.shape[3] // shape[2]
     spans = forward_span(height), forward_span(width)
     if groups == 1:
@@ -189,6 +193,8 @@ def _geometry(
             raise InvalidArgumentError(
                 f"convolution {what} must be 4-dimensional: {shape_text(sizes)}", shape=list(sizes)
             )
+        if min(sizes) < 0:
+            raise InvalidArgumentError(f"Dimension {min(sizes)} must be >= 0", shape=list(sizes))
     axes = resolve(
         shape,
         filter_shape[:2],

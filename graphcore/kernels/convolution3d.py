@@ -135,6 +135,8 @@ def conv3d_backprop_input(
     shape = (sizes[0], depth.size, height.size, width.size, w.shape[3])
     check_gradient("Conv3DBackpropInputOp", axes, shape, w.shape, gradient.shape)
     out = np.zeros(shape, gradient.dtype)
+    if 0 in (out.size, gradient.size, filters.size):
+        return _restored(out, data_format, dy.dtype)
     for images, planes, part in _blocks(shape, depth):
         slope = gradient[images, planes]
         flat = slope.reshape(-1 if slope.size else 0, *gradient.shape[2:])
@@ -209,6 +211,8 @@ def _geometry(
             raise InvalidArgumentError(
                 f"{what} must be 5-dimensional: {shape_text(sizes)}", shape=list(sizes)
             )
+        if min(sizes) < 0:
+            raise InvalidArgumentError(f"Dimension {min(sizes)} must be >= 0", shape=list(sizes))
     channel = 4 if data_format == "NDHWC" else 1
     for what, values in (("strides", strides), ("dilation rates", dilations)):
         if len(values) != 5:

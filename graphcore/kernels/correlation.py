@@ -20,16 +20,24 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
+from . import parallel
 from .arrays import Array
 from .windows import Axis
 
 BLOCK = 1 << 20
 """Elements of a patch matrix that are made at a time."""
+
+MIN_ROWS = 64
+"""Rows of a part of a matrix that needs no copy."""
+
+Finish = Callable[[Array, slice, slice], None]
+"""What is done to a part of a result, given as a matrix (pixels, filters), its rows and columns."""
 
 NARROW = 32
 """Runs (kernel width times channels) shorter than this are copied channels-first."""
@@ -50,14 +58,48 @@ class Span(NamedTuple):
         return (self.out - 1) * self.stride + (self.kernel - 1) * self.dilation + 1
 
 
-def correlate(x: Array, w: Array, height: Span, width: Span, out: Array) -> None:
-    """Writes the correlation of x (NHWC) with w into `out`, which is C-contiguous."""
+def correlate(
+    x: Array, w: Array, height: Span, width: Span, out: Array, finish: Finish | None = None
+) -> None:
+    """Writes the correlation of x (NHWC) with w into `out`, which is C-contiguous.
+
+    Args:
+        x: (batch, height, width, channels).
+        w: (height, width, channels, filters).
+        height: Where the windows lie.
+        width: Alike.
+        out: (batch, out height, out width, filters).
+        finish: What is done to each part of the result while it is in the cache.
+    """
     filters = w.reshape(math.prod(w.shape[:3]), w.shape[3])
-    if filters.size == 0 or out.size == 0:
+    rows = out.reshape(math.prod(out.shape[:3]), out.shape[3])
+    every = slice(None)
+    if 0 in (x.size, filters.size, out.size):
         out[...] = 0
+        if finish is not None:
+            finish(rows, every, every)
         return
-    for region, patches in _patches(x, height, width):
-        np.matmul(patches, filters, out=out[region].reshape(-1, out.shape[3]))
+    work = rows.size * filters.shape[0]
+    patches = _Patches(x, height, width, parallel.parts(work))
+    regions = patches.regions()
+
+    def multiply(part: tuple[slice, slice], matrix: Array) -> None:
+        target = rows[part]
+        np.matmul(matrix, filters[:, part[1]], out=target)
+        if finish is not None:
+            finish(target, *part)
+
+    if work < parallel.ALONE:
+        for region in regions:
+            multiply((region, every), patches.matrix(region))
+        return
+    if len(regions) >= patches.parts:
+        parallel.for_each(regions, lambda region: multiply((region, every), patches.matrix(region)))
+        return
+    for region in regions:  # few pixels, many filters
+        matrix = patches.matrix(region)
+        columns = parallel.ranges(filters.shape[1], patches.parts)
+        parallel.for_each([(region, part) for part in columns], partial(multiply, matrix=matrix))
 
 
 def correlate_filter(x: Array, dy: Array, height: Span, width: Span) -> Array:
@@ -65,77 +107,111 @@ def correlate_filter(x: Array, dy: Array, height: Span, width: Span) -> Array:
     taps = height.kernel * width.kernel * x.shape[3]
     if dy.size == 0 or taps == 0:
         return np.zeros((taps, dy.shape[3]), x.dtype)
+    rows = dy.reshape(math.prod(dy.shape[:3]), dy.shape[3])
+    patches = _Patches(x, height, width, parallel.parts(rows.size * taps))
+    regions = patches.regions()
+    if len(regions) < patches.parts or patches.parts == 1:
+        matrices = ((patches.matrix(region), rows[region]) for region in regions)
+        return _sum([parallel.matmul(matrix.T, part) for matrix, part in matrices])
+    # Each thread adds up a part of its own, so that sums do not depend on who is fast.
+    shares = parallel.ranges(len(regions), patches.parts, 1)
+    parts: list[Array | None] = [None] * len(shares)
+
+    def add_up(index: int) -> None:
+        products = (patches.matrix(region).T @ rows[region] for region in regions[shares[index]])
+        parts[index] = _sum(products)
+
+    parallel.for_each(range(len(shares)), add_up)
+    return _sum(part for part in parts if part is not None)
+
+
+def _sum(parts: Iterable[Array]) -> Array:
     total: Array | None = None
-    for region, patches in _patches(x, height, width):
-        part = np.matmul(patches.T, dy[region].reshape(-1, dy.shape[3]))
+    for part in parts:
         total = part if total is None else np.add(total, part, out=total)
-    assert total is not None  # there are pixels
+    assert total is not None
     return total
 
 
-def _patches(x: Array, height: Span, width: Span) -> Iterator[tuple[Any, Array]]:
-    """Blocks of the patch matrix of x (NHWC, C-contiguous); there is at least one pixel and one tap.
+class _Patches:
+    """The patch matrix of x (NHWC, C-contiguous), by regions; there is at least one pixel and one tap."""
 
-    Yields:
-        `(region, patches)`: an index into (batch, out height) and the (pixels, taps * channels) matrix
-        of that region. The matrix is only valid until the next block.
-    """
-    batch, rows, columns, channels = x.shape
-    taps = height.kernel * width.kernel * channels
-    pixels = height.out * width.out
-    if height[:3] == (0, 1, rows) and width[:3] == (0, 1, columns) and height.dilation == width.dilation == 1:
-        yield slice(None), x.reshape(batch, taps)
-        return
-    if height.kernel == width.kernel == 1 and _inside(height, rows) and _inside(width, columns):
-        picked = x[
-            :,
-            height.start : height.start + height.extent : height.stride,
-            width.start : width.start + width.extent : width.stride,
-        ]
-        yield slice(None), picked.reshape(-1, channels)
-        return
-    narrow = width.kernel * channels < min(NARROW, width.out)
-    source, offset = _framed(x, height, width, narrow)
-    if narrow:
-        channel_step, image_step, row_step, column_step = source.strides
-    else:
-        image_step, row_step, column_step, channel_step = source.strides
-    pixel_shape, pixel_steps = (
-        (batch, height.out, width.out),
-        (image_step, row_step * height.stride, column_step * width.stride),
-    )
-    tap_shape, tap_steps = (
-        (height.kernel, width.kernel, channels),
-        (row_step * height.dilation, column_step * width.dilation, channel_step),
-    )
-    if narrow:
-        windows: Array = np.ndarray(
-            tap_shape + pixel_shape, source.dtype, source.data, offset, tap_steps + pixel_steps
+    def __init__(self, x: Array, height: Span, width: Span, parts: int) -> None:
+        """Takes at least so many `parts`, if there are pixels for them."""
+        self.parts = parts
+        batch, rows, columns, channels = x.shape
+        self.taps = height.kernel * width.kernel * channels
+        self.shape = batch, height.out, width.out
+        self.pixels = math.prod(self.shape)
+        self.whole: Array | None = None
+        if (
+            height[:3] == (0, 1, rows)
+            and width[:3] == (0, 1, columns)
+            and height.dilation == width.dilation == 1
+        ):
+            self.whole = x.reshape(batch, self.taps)
+            return
+        if height.kernel == width.kernel == 1 and _inside(height, rows) and _inside(width, columns):
+            picked = x[
+                :,
+                height.start : height.start + height.extent : height.stride,
+                width.start : width.start + width.extent : width.stride,
+            ]
+            self.whole = picked.reshape(-1, channels)
+            return
+        self.narrow = width.kernel * channels < min(NARROW, width.out)
+        source, offset = _framed(x, height, width, self.narrow)
+        if self.narrow:
+            channel_step, image_step, row_step, column_step = source.strides
+        else:
+            image_step, row_step, column_step, channel_step = source.strides
+        pixel_steps = (image_step, row_step * height.stride, column_step * width.stride)
+        taps = (height.kernel, width.kernel, channels)
+        tap_steps = (row_step * height.dilation, column_step * width.dilation, channel_step)
+        shape, steps = (
+            (taps + self.shape, tap_steps + pixel_steps)
+            if self.narrow
+            else (self.shape + taps, pixel_steps + tap_steps)
         )
-    else:
-        windows = np.ndarray(
-            pixel_shape + tap_shape, source.dtype, source.data, offset, pixel_steps + tap_steps
-        )
-    images = min(batch, BLOCK // (pixels * taps))
-    if images:
-        regions = [(slice(start, start + images), slice(None)) for start in range(0, batch, images)]
-        block = images * pixels * taps
-    else:
-        lines = max(1, BLOCK // (width.out * taps))
-        regions = [
-            (slice(image, image + 1), slice(start, start + lines))
-            for image in range(batch)
-            for start in range(0, height.out, lines)
+        self.windows: Array = np.ndarray(shape, source.dtype, source.data, offset, steps)
+
+    def regions(self) -> list[slice]:
+        """Slices of the rows of the matrix: whole images, or rows of one image."""
+        share = -(-self.pixels // self.parts)
+        if self.whole is not None:
+            blocks = -(-self.pixels * self.taps // BLOCK)
+            return parallel.ranges(self.pixels, max(self.parts, blocks), MIN_ROWS)
+        _, height, width = self.shape
+        wanted = max(1, min(BLOCK // self.taps, share))
+        images = wanted // (height * width)
+        if images:
+            step = images * height * width
+            return [slice(at, min(self.pixels, at + step)) for at in range(0, self.pixels, step)]
+        step = max(1, min(height, wanted // width)) * width
+        image = height * width
+        return [
+            slice(start, min(start + step, first + image))
+            for first in range(0, self.pixels, image)
+            for start in range(first, first + image, step)
         ]
-        block = min(lines, height.out) * width.out * taps
-    buffer = np.empty(block, source.dtype)
-    for region in regions:
-        view = windows[(slice(None), slice(None), slice(None), *region)] if narrow else windows[region]
-        matrix = buffer[: view.size].reshape(view.shape)
+
+    def matrix(self, region: slice) -> Array:
+        """The rows of one of `regions`; a buffer of the thread, valid until its next call."""
+        if self.whole is not None:
+            return self.whole[region]
+        _, height, width = self.shape
+        image, row = divmod(region.start // width, height)
+        lines = (region.stop - region.start) // width
+        images = max(1, lines // height)
+        where = slice(image, image + images), slice(row, row + min(lines, height))
+        view = (
+            self.windows[(slice(None), slice(None), slice(None), *where)]
+            if self.narrow
+            else self.windows[where]
+        )
+        matrix = parallel.scratch(view.size, view.dtype).reshape(view.shape)
         np.copyto(matrix, view)
-        # A region of one image is contiguous in the output only without its batch axis.
-        index = region[0] if images else (region[0].start, region[1])
-        yield index, (matrix.reshape(taps, -1).T if narrow else matrix.reshape(-1, taps))
+        return matrix.reshape(self.taps, -1).T if self.narrow else matrix.reshape(-1, self.taps)
 
 
 def _inside(span: Span, size: int) -> bool:
@@ -234,14 +310,14 @@ def _scatter_windows(dy: Array, w: Array, height: Axis, width: Axis, shape: Sequ
         and height.out == width.out == 1
         and height.before == width.before == 0
     ):
-        covered: Array = np.matmul(dy.reshape(batch, -1), filters.T)
+        covered: Array = parallel.matmul(dy.reshape(batch, -1), filters.T)
         return covered.reshape(shape)
     reach = [max(axis.size + axis.before, forward_span(axis).extent) for axis in (height, width)]
     frame = np.zeros((channels, batch, *reach), dy.dtype)
     images = max(1, BLOCK // (filters.shape[0] * height.out * width.out))
     for image in range(0, batch, images):
         part = dy[image : image + images]
-        windows = np.matmul(filters, part.reshape(-1, dy.shape[3]).T)
+        windows = parallel.matmul(filters, part.reshape(-1, dy.shape[3]).T)
         windows = windows.reshape(height.kernel, width.kernel, channels, part.shape[0], height.out, width.out)
         for row, column in itertools.product(range(height.kernel), range(width.kernel)):
             top, left = row * height.dilation, column * width.dilation

@@ -14,9 +14,11 @@ import numpy as np
 
 from ...formats.errors import InvalidArgumentError, OutOfRangeError
 from .arrays import Array, shape_text
+from .sampling import interpolate, pick
 from .segment import unsorted_segment_sum
 
 _CHUNK = 1 << 17  # elements of the crops that are made at once
+_LARGE = 1 << 12  # crops of more elements are made one by one, rows and columns one after the other
 
 
 class _Axis(NamedTuple):
@@ -78,10 +80,16 @@ def crop_and_resize(
         raise InvalidArgumentError(f"crop dimensions must be positive, but are {crop_size.tolist()}")
     if not count:
         return np.zeros((0, height, width, image.shape[3]), np.float32)
-    which = _check_index(box_index, len(image))
+    which = _check_index(box_index, len(image), boxes)
     rows = _axis(boxes[:, 0], boxes[:, 2], image.shape[1], height)
     columns = _axis(boxes[:, 1], boxes[:, 3], image.shape[2], width)
     out = np.empty((count, height, width, image.shape[3]), np.float32)
+    if out[:1].size >= _LARGE:
+        for box, crop in enumerate(out):
+            number = slice(box, box + 1)
+            axes = _part(rows, number), _part(columns, number)
+            _cut_one(image[which[box, 0, 0]], *axes, method, extrapolation_value, crop)
+        return out
     # A few boxes at a time: what is gathered for them stays in the cache.
     step = max(1, _CHUNK // max(out[:1].size, 1))
     for start in range(0, count, step):
@@ -94,6 +102,21 @@ def crop_and_resize(
 
 def _part(axis: _Axis, part: slice) -> _Axis:
     return _Axis(*(array[part] for array in axis))
+
+
+def _cut_one(
+    image: Array, rows: _Axis, columns: _Axis, method: str, extrapolation_value: float, out: Array
+) -> None:
+    """A single crop, into `out`."""
+    if method == "nearest":
+        out[...] = pick(image[None], rows.nearest[0], columns.nearest[0])[0]
+    else:
+        sides = [(axis.low[0], axis.high[0], axis.share[0]) for axis in (rows, columns)]
+        interpolate(image, sides[0], sides[1], out)
+    if not rows.inside.all():
+        out[~rows.inside[0]] = extrapolation_value
+    if not columns.inside.all():
+        out[:, ~columns.inside[0]] = extrapolation_value
 
 
 def _cut(
@@ -160,7 +183,7 @@ def crop_and_resize_grad_image(
         )
     if not count:
         return np.zeros((batch, height, width, depth), dtype)
-    which = _check_index(box_index, batch)
+    which = _check_index(box_index, batch, boxes)
     rows = _axis(boxes[:, 0], boxes[:, 2], height, grads.shape[1])
     columns = _axis(boxes[:, 1], boxes[:, 3], width, grads.shape[2])
     across, down = columns.share[:, None, :], rows.share[:, :, None]
@@ -210,7 +233,7 @@ def crop_and_resize_grad_boxes(grads: Array, image: Array, boxes: Array, box_ind
     count = _check_grads(grads, boxes, box_index)
     if not count:
         return np.zeros((0, 4), np.float32)
-    which = _check_index(box_index, len(image))
+    which = _check_index(box_index, len(image), boxes)
     sizes = [
         (image.shape[axis], grads.shape[axis], boxes[:, axis - 1], boxes[:, axis + 1]) for axis in (1, 2)
     ]
@@ -263,17 +286,17 @@ def _check_boxes(boxes: Array, box_index: Array) -> int:
         raise InvalidArgumentError(f"boxes must have 4 columns, but are {shape_text(boxes.shape)}")
     if box_index.ndim != 1:
         raise InvalidArgumentError(f"box_index must be 1-D{shape_text(box_index.shape)}")
-    if not np.isfinite(boxes).all():
-        raise InvalidArgumentError("Boxes contains at least one element that is not finite")
     if len(box_index) != len(boxes):
         raise InvalidArgumentError(f"box_index has incompatible shape: {len(box_index)}, boxes {len(boxes)}")
     return len(boxes)
 
 
-def _check_index(box_index: Array, batch: int) -> Array:
+def _check_index(box_index: Array, batch: int, boxes: Array) -> Array:
     """The images of the boxes, to be indexed with rows and columns."""
     if ((box_index < 0) | (box_index >= batch)).any():
         raise OutOfRangeError(
             f"box_index has values outside [0, batch_size): {box_index.tolist()}, batch_size {batch}"
         )
+    if not np.isfinite(boxes).all():
+        raise InvalidArgumentError("Boxes contains at least one element that is not finite")
     return box_index.astype(np.int64)[:, None, None]

@@ -45,6 +45,8 @@ def ctc_loss(
     """
     times, batch, classes = inputs.shape
     blank = classes - 1
+    if not classes:
+        raise InvalidArgumentError("inputs must not be empty: there are no classes, not even the blank one")
     for index, length in enumerate(lengths.tolist()):
         if length < 0:
             raise InvalidArgumentError(f"seq_len({index}) < 0", sequence=index, length=length)
@@ -159,6 +161,8 @@ def check_decoder_inputs(inputs: Array, lengths: Array) -> None:
         raise InvalidArgumentError(f"inputs is not a 3-Tensor, but has shape {shape_text(inputs.shape)}")
     if inputs.shape[0] == 0:
         raise InvalidArgumentError("max_time is 0")
+    if inputs.shape[2] == 0:
+        raise InvalidArgumentError("inputs must not be empty: there are no classes, not even the blank one")
     if lengths.ndim != 1:
         raise InvalidArgumentError(
             f"sequence_length is not a vector, but has shape {shape_text(lengths.shape)}"

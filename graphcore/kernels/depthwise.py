@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError
+from . import parallel
 from .arrays import Array, shape_text, widened
 from .convolution import channels_last, restore
+from .correlation import Finish
 from .windows import Axis, resolve
 
 BLOCK = 1 << 16
@@ -29,6 +31,7 @@ def depthwise_conv2d(
     explicit_paddings: Sequence[int] = (),
     data_format: str = "NHWC",
     dilations: Sequence[int] = (1, 1, 1, 1),
+    finish: Finish | None = None,
 ) -> Array:
     """TensorFlow's DepthwiseConv2dNative.
 
@@ -40,6 +43,7 @@ def depthwise_conv2d(
         explicit_paddings: Eight ints in `data_format`, for "EXPLICIT".
         data_format: "NHWC" or "NCHW".
         dilations: Four ints in `data_format`.
+        finish: As in `correlation.correlate`; NHWC and in a dtype of the arithmetic.
 
     Returns:
         (batch, out height, out width, channels * multiplier) in `data_format` and x's dtype; output
@@ -49,15 +53,29 @@ def depthwise_conv2d(
         InvalidArgumentError: Shapes that do not fit, with TensorFlow's texts.
     """
     height, width = _geometry(x.shape, w.shape, strides, padding, explicit_paddings, data_format, dilations)
+    if 0 in x.shape or 0 in w.shape:
+        images = channels_last(x, data_format)
+        shape = (images.shape[0], height.out, width.out, images.shape[3] * w.shape[3])
+        return restore(np.zeros(shape, widened(x[:0]).dtype), data_format, x.dtype)
     images, filters = _repeated(channels_last(x, data_format), w.shape[3]), _tiled(widened(w), width)
-    out = np.zeros((images.shape[0], height.out, filters.shape[2]), images.dtype)
+    out = np.empty((images.shape[0], height.out, filters.shape[2]), images.dtype)
     frame = _phased(images, height, width)
-    for region in _blocks(out.shape):
+
+    def block(region: tuple[slice, slice]) -> None:
         total = out[region]
-        product = np.empty_like(total)
+        product = parallel.scratch(total.size, total.dtype).reshape(total.shape)
+        first = True
         for row, column, source in _taps(height, width, images.shape[3], region):
-            np.multiply(frame[source], filters[row, column], out=product)
-            total += product
+            np.multiply(frame[source], filters[row, column], out=total if first else product)
+            if not first:
+                total += product
+            first = False
+        if finish is not None:
+            start = (region[0].start * height.out + region[1].start) * width.out
+            pixels = total.size // max(1, images.shape[3])
+            finish(total.reshape(pixels, -1), slice(start, start + pixels), slice(None))
+
+    parallel.for_each(_blocks(out.shape), block)
     shape = (images.shape[0], height.out, width.out, images.shape[3])
     return restore(out.reshape(shape), data_format, x.dtype)
 
@@ -97,6 +115,8 @@ def depthwise_conv2d_backprop_filter(
     _check_gradient(
         "DepthwiseConv2dNativeBackpropFilter", images.shape, shape, gradient.shape, (height, width)
     )
+    if 0 in (*shape, images.size, gradient.size):
+        return np.zeros(shape, x.dtype)
     channels = shape[2] * shape[3]
     out = np.zeros((*shape[:2], channels), images.dtype)
     frame = _phased(_repeated(images, shape[3]), height, width)
@@ -145,6 +165,8 @@ def depthwise_conv2d_backprop_input(
     channels, multiplier = w.shape[2], w.shape[3]
     shape = (sizes[0], height.size, width.size, channels)
     _check_gradient("DepthwiseConv2dNativeBackpropInput", shape, w.shape, gradient.shape, (height, width))
+    if 0 in (*shape, *w.shape, gradient.size):
+        return restore(np.zeros(shape, dy.dtype), data_format, dy.dtype)
     filters = _tiled(widened(w), width)
     frame = np.zeros(_phased_shape(sizes[0], height, width, channels * multiplier), gradient.dtype)
     gradient = gradient.reshape(sizes[0], height.out, filters.shape[2])
@@ -240,6 +262,8 @@ def _geometry(
     for what, sizes in (("input", shape), ("filter", filter_shape)):
         if len(sizes) != 4:
             raise InvalidArgumentError(f"{what} must be 4-dimensional{shape_text(sizes)}", shape=list(sizes))
+        if min(sizes) < 0:
+            raise InvalidArgumentError(f"Dimension {min(sizes)} must be >= 0", shape=list(sizes))
     depth = shape[3] if data_format == "NHWC" else shape[1]
     if depth != filter_shape[2]:
         raise InvalidArgumentError(

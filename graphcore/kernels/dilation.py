@@ -92,7 +92,7 @@ def dilation2d_backprop(
             out[source] += chosen
     # A window in which nothing is greater than the lowest number counts as that of its first element.
     none = np.argwhere(position < 0)
-    if none.size:
+    if none.size and out.size:
         batch, row, column, channel = none.T
         lost = dy[batch, row, column, channel]
         if by_filter:

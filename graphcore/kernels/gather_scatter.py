@@ -230,9 +230,9 @@ def dynamic_stitch(indices: Sequence[Array], data: Sequence[Array]) -> Array:
                 f"indices[{number}].shape = {shape_text(places.shape)}"
             )
         if (places < 0).any():
-            place = np.unravel_index(int(np.argmax(places < 0)), places.shape)
+            place = int(np.argmax(places < 0))  # TensorFlow counts through all axes
             raise InvalidArgumentError(
-                f"indices{place_text(place)} is out of range", input=number, index=int(places[place])
+                f"indices[{place}] is out of range", input=number, index=int(places.reshape(-1)[place])
             )
     rest = data[0].shape[indices[0].ndim :]
     count = max((int(places.max()) + 1 for places in indices if places.size), default=0)

@@ -98,6 +98,15 @@ def cholesky_grad(l: Array, grad: Array) -> Array:  # noqa: E741 (as TensorFlow 
     return (whole + adjoint(whole)) / 2
 
 
+def finite_matrices(a: Array) -> tuple[Array, Array]:
+    """Which matrices of (..., m, n) are finite, and all of them with zeros for those that are not.
+
+    LAPACK's singular value decomposition loops forever over some infinities.
+    """
+    finite = np.asarray(np.isfinite(a).all((-2, -1)))
+    return finite, a if finite.all() else np.where(finite[..., None, None], a, a.dtype.type(0))
+
+
 def least_squares(a: Array, b: Array, l2_regularizer: float, fast: bool) -> Array:
     """The x that minimizes |a x - b|^2 + l2 |x|^2; of many, the shortest.
 
@@ -119,7 +128,10 @@ def least_squares(a: Array, b: Array, l2_regularizer: float, fast: bool) -> Arra
     if 0 in (rows, columns, b.shape[-1]):
         return np.zeros((*a.shape[:-2], columns, b.shape[-1]), a.dtype)
     if not fast:
-        return np.linalg.pinv(a) @ b
+        finite, safe = finite_matrices(a)
+        found = np.linalg.pinv(safe) @ b
+        found[~finite] = np.nan
+        return np.asarray(found)
     over = rows >= columns
     gramian = adjoint(a) @ a if over else a @ adjoint(a)
     index = np.arange(gramian.shape[-1])

@@ -19,7 +19,9 @@ import numpy as np
 from ...formats.errors import InvalidArgumentError
 from .arrays import Array, shape_text
 
-# How alike boxes are with boxes that stay: both by number, one of them an array.
+_BLOCK = 256  # boxes that are looked at at once
+
+# How alike boxes are with boxes that stay: arrays of numbers, which are broadcast.
 Similarity = Callable[[Any, Any], Array]
 
 
@@ -87,17 +89,29 @@ def suppress(
     """
     order = np.argsort(-scores, kind="stable")
     waiting = order[scores[order] > score_threshold]
-    selected: list[int] = []
-    while len(selected) < max_output_size and waiting.size:
-        best = int(waiting[0])
-        selected.append(best)
-        alike = similarity(waiting[1:], best)
-        if undefined_counts and np.isnan(alike).any():  # 0 may still be above the threshold
+    selected = np.empty(max(min(max_output_size, len(waiting)), 0), np.int64)
+    count = 0
+    # Boxes are looked at in blocks, first against those that stay already, then against each other:
+    # often few of many have to be looked at.
+    for begin in range(0, len(waiting), _BLOCK):
+        if count == len(selected):
+            break
+        block = waiting[begin : begin + _BLOCK]
+        before = similarity(block[:, None], selected[:count])
+        block = block[~(before > threshold).any(1)]
+        among = similarity(block[:, None], block)
+        if undefined_counts and any(np.isnan(part).any() for part in (before, among, threshold)):
+            # Then 0 may still be above the threshold.
             return suppress_softly(
                 scores, similarity, max_output_size, score_threshold, scores.dtype.type(0), threshold
             )[0]
-        waiting = waiting[1:][~(alike > threshold)]
-    return np.array(selected, np.int32)
+        far, stays = ~(among > threshold), np.ones(len(block), bool)
+        for place, box in enumerate(block.tolist()):
+            if stays[place] and count < len(selected):
+                selected[count] = box
+                count += 1
+                stays &= far[:, place]
+    return selected[:count].astype(np.int32)
 
 
 def suppress_softly(

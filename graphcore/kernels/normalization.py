@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError
+from . import parallel
 from .arrays import Array, shape_text, widened
 
 
@@ -58,9 +59,9 @@ def fused_batch_norm(
     if count == 0:
         unknown, zeros = np.full(scale.shape, np.nan, scale.dtype), np.zeros_like(scale)
         return x.copy(), unknown, unknown.copy(), zeros, zeros.copy()
-    batch_mean = _sum(rows) / count
+    batch_mean = parallel.sum_rows(rows) / count
     y = rows - batch_mean
-    batch_variance = _sum(y * y) / count
+    batch_variance = parallel.sum_rows(y * y) / count
     y *= scale / np.sqrt(batch_variance + batch_variance.dtype.type(epsilon))
     y += offset
     corrected = batch_variance * scale.dtype.type(count / max(1, count - 1))
@@ -112,8 +113,8 @@ def fused_batch_norm_grad(
     _check_channels(rows.shape[1], mean_needed=True, scale=scale, reserve_1=reserve_1, reserve_2=reserve_2)
     inverse = 1 / np.sqrt(reserve_2 + reserve_2.dtype.type(epsilon))
     centered = rows - reserve_1
-    d_offset = _sum(dy)
-    d_scale = _sum(dy * centered) * inverse
+    d_offset = parallel.sum_rows(dy)
+    d_scale = parallel.sum_rows(dy * centered) * inverse
     if is_training:
         count = max(1, rows.shape[0])
         # scale * inverse * (dy - mean(dy) - normalized * mean(dy * normalized))
@@ -215,10 +216,6 @@ def _unrow(rows: Array, x: Array, data_format: str) -> Array:
         return rows.reshape(x.shape).astype(x.dtype, copy=False)
     shape = (x.shape[0], *x.shape[2:], x.shape[1])
     return np.moveaxis(rows.reshape(shape), -1, 1).astype(x.dtype, order="C")
-
-
-def _sum(rows: Array) -> Array:
-    return np.asarray(np.ones(rows.shape[0], rows.dtype) @ rows)
 
 
 def _check_channels(channels: int, *, mean_needed: bool, **vectors: Array) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError, OpError, UnimplementedError
+from . import parallel
 from .arrays import Array, extreme, shape_text, widened
 from .windows import Axis, resolve, spatial_axes
 
@@ -52,10 +53,16 @@ def max_pool(
     axes = geometry(x.shape, ksize, strides, padding, explicit_paddings, data_format)
     pick: Any = np.fmax if x.dtype.kind in "fV" else np.maximum
     lowest = extreme(x.dtype, -1)
-    out = x
-    for number, axis in zip(spatial_axes(data_format), axes, strict=True):
-        out = reduce_windows(out, number, axis, pick, lowest)
-    return pick(out, lowest, out=None if out is x else out)  # type: ignore[no-any-return]
+    result = np.empty(output_shape(x.shape, axes, data_format), x.dtype)
+
+    def maxima(images: slice) -> None:
+        out = x[images]
+        for number, axis in zip(spatial_axes(data_format), axes, strict=True):
+            out = reduce_windows(out, number, axis, pick, lowest)
+        pick(out, lowest, out=result[images])
+
+    parallel.by_images(x, maxima)
+    return result
 
 
 def avg_pool(
@@ -172,6 +179,12 @@ def _counts(axes: tuple[Axis, Axis], data_format: str, dtype: np.dtype[Any]) -> 
 
 def _max_pool_depth(x: Array, ksize: Sequence[int], strides: Sequence[int], depth: int) -> Array:
     window = ksize[depth]
+    if len(strides) != 4:
+        raise InvalidArgumentError(
+            f"Sliding window stride field must specify 4 dimensions, but is {list(strides)}"
+        )
+    if window <= 0:
+        raise InvalidArgumentError(f"Sliding window ksize must be positive, but is {list(ksize)}")
     checks: list[tuple[bool, str]] = [
         (
             all(size == 1 for axis, size in enumerate(ksize) if axis != depth),
@@ -207,6 +220,10 @@ def geometry(
         raise InvalidArgumentError(
             f"Sliding window ksize field must specify 4 dimensions, but is {list(ksize)}"
         )
+    if len(strides) != 4:
+        raise InvalidArgumentError(
+            f"Sliding window stride field must specify 4 dimensions, but is {list(strides)}"
+        )
     if min(ksize) <= 0:
         sizes = ",".join(map(str, ksize))
         raise InvalidArgumentError(
@@ -216,7 +233,10 @@ def geometry(
     depth = 3 if data_format == "NHWC" else 1
     checks = [
         (ksize[0] == 1 and strides[0] == 1, "Pooling is not yet supported on the batch dimension."),
-        (ksize[depth] == 1 and strides[depth] == 1, "Pooling is not yet supported on the depth dimension."),
+        (
+            ksize[depth] == 1,
+            "MaxPooling supports exactly one of pooling across depth or pooling across width/height.",
+        ),
     ]
     _require(checks, UnimplementedError, ksize=list(ksize), strides=list(strides))
     return resolve(

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from . import parallel
 from .arrays import Array, extreme, widened
 from .pooling import check_shape, geometry, met, output_shape, reduce_windows
 from .windows import Axis, spatial_axes
@@ -57,11 +58,17 @@ def max_pool_grad(
     expected = output_shape(orig_input.shape, axes, data_format)
     check_shape("orig_output", orig_output.shape, expected)
     check_shape("grad", grad.shape, expected)
-    out = np.zeros_like(orig_input, order="C")
+    out = np.empty_like(orig_input, order="C")
     zero = np.zeros((), grad.dtype)
-    for region, inside, source, chosen in _chosen(orig_input, axes, data_format):
-        part = out[region][source]
-        part += np.where(chosen, grad[region][inside], zero)
+
+    def share(images: slice) -> None:
+        target, given = out[images], grad[images]
+        target[...] = zero
+        for region, inside, source, chosen in _chosen(orig_input[images], axes, data_format):
+            part = target[region][source]
+            part += np.where(chosen, given[region][inside], zero)
+
+    parallel.by_images(out, share)
     return out
 
 

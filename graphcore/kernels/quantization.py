@@ -175,7 +175,8 @@ def quantize_v2(
     if mode == "MIN_FIRST":
         return quantize(x, low, high, dtype), low, high
     if mode == "MIN_COMBINED":
-        scale = F(float(highest - lowest) / float(F(high - low)))
+        with np.errstate(all="ignore"):
+            scale = F(np.float64(highest - lowest) / np.float64(F(high - low)))
         moved = (np.clip(x, low, high) - low) * scale
         # An unsigned number is rounded by the cast, a signed one before it.
         out = rounded(moved - F((highest - lowest + 1) / 2)) if lowest else moved + F(0.5)

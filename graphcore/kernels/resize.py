@@ -15,7 +15,7 @@ import numpy as np
 
 from ...formats.errors import InvalidArgumentError
 from .arrays import Array, shape_text, widened
-from .sampling import Taps
+from .sampling import Taps, interpolate, pick
 
 # Bicubic weights are looked up in a table of this many steps a pixel.
 _TABLE_SIZE = 1 << 10
@@ -45,11 +45,10 @@ def resize_bilinear(
     height, width = checked_size(images, size, align_corners, half_pixel_centers)
     rows = neighbours(images.shape[1], height, align_corners, half_pixel_centers)
     columns = neighbours(images.shape[2], width, align_corners, half_pixel_centers)
-    wide = images.astype(np.float32, copy=False)
-    left = wide[:, :, columns[0]]
-    across = left + (wide[:, :, columns[1]] - left) * columns[2][:, None]
-    top = across[:, rows[0]]
-    return np.asarray(top + (across[:, rows[1]] - top) * rows[2][:, None, None])
+    out = np.empty((len(images), height, width, images.shape[3]), np.float32)
+    for image, result in zip(images, out):
+        interpolate(image, rows, columns, result)
+    return out
 
 
 def resize_bilinear_grad(
@@ -229,7 +228,7 @@ def resize_nearest_neighbor(
     height, width = checked_size(images, size, align_corners, half_pixel_centers)
     rows = _nearest(images.shape[1], height, align_corners, half_pixel_centers)
     columns = _nearest(images.shape[2], width, align_corners, half_pixel_centers)
-    return np.ascontiguousarray(images[:, rows][:, :, columns])
+    return pick(images, rows, columns)
 
 
 def resize_nearest_neighbor_grad(

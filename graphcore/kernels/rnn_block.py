@@ -68,6 +68,10 @@ def check_lstm(x: Array, cs_prev: Array, h_prev: Array, w: Array, b: Array, peep
             ("w.dim_size(0)", w.shape[0], "input_size + cell_size", inputs + cell),
             ("w.dim_size(1)", w.shape[1], "cell_size * 4", cell * 4),
             ("b.dim_size(0)", b.shape[0], "cell_size * 4", cell * 4),
+            *(
+                (f"{name}.dim_size(0)", array.shape[0], "cell_size", cell)
+                for name, array in zip(("wci", "wcf", "wco"), peepholes)
+            ),
         ]
     )
 

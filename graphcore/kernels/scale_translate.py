@@ -161,6 +161,8 @@ def _both_taps(
             raise InvalidArgumentError(f"t must have two elements{shape_text(pair.shape)}")
     if not (scale > 0).all():
         raise InvalidArgumentError(f"Scale must be greater than zero. It is {scale.tolist()}")
+    if 0 in sizes:
+        raise InvalidArgumentError(f"An image must have pixels, but its height and width are {list(sizes)}")
     return [
         _span_taps(size, out, *pair, kernel_type=kernel_type.lower(), antialias=antialias)
         for size, out, *pair in zip(sizes, outs, scale, translation)

@@ -203,6 +203,12 @@ def sparse_segment_grad(
     """
     if indices.shape != segment_ids.shape:
         raise InvalidArgumentError("segment_ids and indices should have same size.")
+    if output_dim0 < 0:
+        raise InvalidArgumentError(f"Expected a non-negative size, got {int(output_dim0)}")
+    if not output_dim0 or not len(segment_ids):
+        return np.zeros((int(output_dim0), *grad.shape[1:]), grad.dtype)
+    if segment_ids[-1] >= len(grad):
+        raise InvalidArgumentError("Invalid number of segments", limit=len(grad))
     for name, values, limit in (("Segment id", segment_ids, len(grad)), ("Index", indices, int(output_dim0))):
         outside = (values < 0) | (values >= limit)
         if outside.any():
@@ -248,6 +254,8 @@ def _sorted_segments(ids: Array) -> int:
     if ids.size == 0:
         return 0
     count = int(ids[-1]) + 1
+    if count <= 0:
+        raise InvalidArgumentError("segment ids must be >= 0", segment_id=count - 1)
     if (np.diff(ids) < 0).any():
         place = int(np.argmax(np.diff(ids) < 0)) + 1
         raise InvalidArgumentError(

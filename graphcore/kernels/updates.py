@@ -15,9 +15,39 @@ from typing import Any
 
 import numpy as np
 
+from . import parallel
 from .arrays import Array
 
 Rule = Callable[..., None]
+
+BLOCK = 1 << 14
+"""Elements that are updated together, so that what is between stays in the cache."""
+
+
+def apply(rule: Rule, arrays: Sequence[Any], place: int, values: Sequence[Any], **options: Any) -> None:
+    """Applies an element-wise rule, to large variables block by block on several threads.
+
+    Args:
+        rule: One of the rules above.
+        arrays: The variable and its slots, which it changes.
+        place: Where among `values` the gradient stands.
+        values: The gradient and the scalars.
+        **options: The rule's attributes.
+    """
+    grad = values[place]
+    every = [*arrays, grad]
+    if arrays[0].size < 2 * BLOCK or any(
+        each.shape != grad.shape or not each.flags.c_contiguous for each in every
+    ):
+        rule(*arrays, *values, **options)
+        return
+    flat = [each.reshape(-1) for each in every]
+
+    def block(part: slice) -> None:
+        *slots, gradient = (each[part] for each in flat)
+        rule(*slots, *values[:place], gradient, *values[place + 1 :], **options)
+
+    parallel.for_each(parallel.ranges(grad.size, -(-grad.size // BLOCK)), block)
 
 
 def apply_to_rows(

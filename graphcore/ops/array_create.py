@@ -189,9 +189,9 @@ def range_op(start: Any, limit: Any, delta: Any) -> Any:
             raise InvalidArgumentError(f"{name} must be a scalar, not shape {format_shape(np.shape(value))}")
     if delta == 0:
         raise InvalidArgumentError("Requires delta != 0: 0")
-    if delta > 0 and start > limit:
+    if delta > 0 and not start <= limit:
         raise InvalidArgumentError(f"Requires start <= limit when delta > 0: {start}/{limit}")
-    if delta < 0 and start < limit:
+    if not delta > 0 and not start >= limit:
         raise InvalidArgumentError(f"Requires start >= limit when delta < 0: {start}/{limit}")
     size = _range_size(start, limit, delta)
     dtype = start.dtype
@@ -208,7 +208,11 @@ def _range_size(start: Any, limit: Any, delta: Any) -> int:
     if np.asarray(start).dtype.kind in "iu":
         first, last, step = int(start), int(limit), int(delta)
         return max(0, -(-(last - first) // step) if step > 0 else -((first - last) // step))
-    return max(0, int(np.ceil(abs((float(limit) - float(start)) / float(delta)))))
+    size = np.ceil(abs((float(limit) - float(start)) / float(delta)))
+    largest = np.iinfo(np.int64).max
+    if not size <= largest:
+        raise InvalidArgumentError(f"Requires ((limit - start) / delta) <= {largest}")
+    return int(size)
 
 
 @range_op.shape
@@ -275,7 +279,7 @@ def ensure_shape(input: Any, *, shape: Shape, node: Any) -> Any:
     return input
 
 
-ensure_shape.shape(lambda node: merge(node.shape(0), node.attr("shape")))
+ensure_shape.shape(lambda node: merge(node.attr("shape"), node.shape(0)))
 ensure_shape.grad(lambda node, dy: dy)
 
 

@@ -137,9 +137,8 @@ def concat_shape(shapes: list[Shape], axis: Any) -> Shape:
         return (None,) * rank
     position = int(np.reshape(axis, -1)[0])
     if not -rank <= position < rank:
-        raise InvalidValueError(
-            f"Expected concatenating dimensions in the range [{-rank}, {rank}), but got {position}"
-        )
+        least = position + 1 if position >= 0 else -position
+        raise InvalidValueError(f"Shape must be at least rank {least} but is rank {rank}")
     position %= rank
     total: int | None = 0
     result: Shape = None
@@ -169,6 +168,11 @@ concat_v2.shape(lambda node: concat_shape(node.shapes[:-1], node.value(node.num_
 concat_v1.shape(lambda node: concat_shape(node.shapes[1:], node.value(0)))
 
 
+def _summary(values: Any) -> str:
+    """As TensorFlow prints the values of a vector, of at most ten."""
+    return f"[{' '.join(str(item) for item in values[:10].tolist())}{'...' if len(values) > 10 else ''}]"
+
+
 @op(
     "ConcatOffset",
     "concat_dim: int32, shape: N * int32 -> offset: N * int32",
@@ -186,8 +190,8 @@ def concat_offset(concat_dim: Any, shape: list[Any]) -> list[Any]:
             raise InvalidArgumentError(f"input {number} should contain {rank} elements, but got {len(item)}")
         if any(other != axis and item[other] != shape[0][other] for other in range(rank)):
             raise InvalidArgumentError(
-                f"All dimensions except {axis} must match. Input {number} has shape {item} and doesn't match "
-                f"input 0 with shape {shape[0]}."
+                f"All dimensions except {axis} must match. Input {number} has shape {_summary(item)} and "
+                f"doesn't match input 0 with shape {_summary(shape[0])}."
             )
     offsets = []
     start = 0
@@ -309,12 +313,19 @@ def _(node: Any) -> list[Shape]:
     dims: list[int | None] = (
         [None] * count if sizes is None else [int(size) for size in np.reshape(sizes, -1)]
     )
-    if -1 in dims:
-        total = shape[axis]
-        dims[dims.index(-1)] = (
-            None if total is None else total - sum(dim for dim in dims if dim not in (None, -1))
-        )
-    return [rules.replace_dim(shape, axis, dim) for dim in dims]
+    total = shape[axis]
+    if dims.count(-1) > 1:
+        raise InvalidValueError("size_splits can only have one -1")
+    known = sum(dim for dim in dims if dim not in (None, -1))
+    if -1 in dims and total is not None:
+        dims[dims.index(-1)] = total - known
+    for index, dim in enumerate(dims):
+        if dim is not None and dim < -(total is None):
+            raise InvalidValueError(f"Split size at index {index} must be >= 0. Got: {dim}")
+    if sizes is not None and total is not None and sum(dims) != total:  # type: ignore[arg-type]
+        shown = ",".join(map(str, np.reshape(sizes, -1)))
+        raise InvalidValueError(f"can't split axis of size {total} into pieces of size [{shown}]")
+    return [rules.replace_dim(shape, axis, None if dim == -1 else dim) for dim in dims]
 
 
 split_v.grad(
@@ -379,9 +390,7 @@ def _(node: Any) -> Shape:
     shape, times = node.shape(0), node.value_as_shape(1)
     if shape is None:
         return None if times is None else (None,) * len(times)
-    if times is None:
-        return (None,) * len(shape)
-    with_rank(times, len(shape))
+    times = with_rank(times, len(shape))
     return tuple(0 if 0 in (a, b) else None if None in (a, b) else a * b for a, b in zip(shape, times))
 
 
@@ -438,15 +447,16 @@ def _(node: Any, dy: Any) -> Any:
 _MIRROR = {"REFLECT": "reflect", "SYMMETRIC": "symmetric"}
 
 
-def _paddings(paddings: Any, rank: int) -> list[tuple[int, int]]:
+def _paddings(paddings: Any, rank: int, text: str = "Paddings must be non-negative: {} {}") -> Any:
     if np.shape(paddings) != (rank, 2):
         raise InvalidArgumentError(
             f"The first dimension of paddings must be the rank of inputs: {format_shape(np.shape(paddings))} "
             f"vs. rank {rank}"
         )
     pairs = [(int(a), int(b)) for a, b in np.asarray(paddings).tolist()]
-    if any(a < 0 or b < 0 for a, b in pairs):
-        raise InvalidArgumentError(f"Paddings must be non-negative: {pairs}")
+    for pair in pairs:
+        if min(pair) < 0:
+            raise InvalidArgumentError(text.format(*pair))
     return pairs
 
 
@@ -464,17 +474,22 @@ def _pad_shape(node: Any) -> Shape:
     return tuple(None if dim is None else dim + a + b for dim, (a, b) in zip(shape, pairs))
 
 
-def _padded_shape(node: Any) -> tuple[Shape, Any]:
-    """The input's shape with the rank that the paddings tell, and the paddings where both are known."""
-    count, two = with_rank(node.shape(1), 2)
-    with_value(two, 2)
+def _padded_shape(node: Any, backward: bool = False) -> tuple[Shape, Any]:
+    """The input's shape with the rank that the paddings tell, and the paddings where they are known."""
+    sizes = with_rank(node.shape(1), 2)
     shape, paddings = node.shape(0), node.value(1)
-    if shape is None:
-        return (None if count is None else (None,) * count), None
-    if count is not None:
-        with_rank(shape, count)
+    count = sizes[0]
+    if not backward:
+        with_value(sizes[1], 2)
+    if count is None and shape is not None and not backward:
+        count = len(shape)
+    if count is None:
+        return None, None
+    shape = with_rank(shape, count)
+    if backward:
+        merge(sizes, (count, 2))
     if paddings is None:
-        return (None,) * len(shape), None
+        return (None,) * count, None
     if np.less(paddings, 0).any():
         raise InvalidValueError("Paddings must be non-negative")
     return shape, np.asarray(paddings).tolist()
@@ -503,26 +518,32 @@ def pad_v2(input: Any, paddings: Any, constant_values: Any) -> Any:
 )
 def mirror_pad(input: Any, paddings: Any, *, mode: str) -> Any:
     """The input with its own mirror image around it, without (REFLECT) or with the edge."""
-    pairs = _paddings(paddings, np.ndim(input))
-    less = 1 if mode == "REFLECT" else 0
+    pairs = _paddings(paddings, np.ndim(input), "paddings must be non-negative: {} {}")
     for axis, ((before, after), size) in enumerate(zip(pairs, input.shape)):
-        if max(before, after) > size - less:
-            wanted, reason = ("less", "not less") if less else ("no greater", "greater")
-            raise InvalidArgumentError(
-                f"paddings must be {wanted} than the dimension size: {before}, {after} {reason} than {size}, "
-                f"in dimension {axis}"
-            )
+        _check_mirrored(before, after, size, mode, "dimension size", axis)
     return np.pad(input, pairs, mode=_MIRROR[mode])  # type: ignore[call-overload]
+
+
+def _check_mirrored(before: int, after: int, size: int, mode: str, what: str, axis: int) -> None:
+    """Checks that there is enough to mirror."""
+    less = mode == "REFLECT"
+    if max(before, after) > size - less:
+        wanted, reason = ("less", "not less") if less else ("no greater", "greater")
+        raise InvalidArgumentError(
+            f"paddings must be {wanted} than the {what}: {before}, {after} {reason} than {size}, "
+            f"in dimension {axis}"
+        )
 
 
 def _mirror_pad_grad(input: Any, paddings: Any, *, mode: str) -> Any:
     """Adds what lies in the mirrored borders back onto the elements that they mirror."""
-    pairs = _paddings(paddings, np.ndim(input))
-    for size, (a, b) in zip(input.shape, pairs):
+    pairs = _paddings(paddings, np.ndim(input), "Paddings must be non-negative: {}, {}")
+    for axis, (size, (a, b)) in enumerate(zip(input.shape, pairs)):
         if a + b >= size and (a or b):
             raise InvalidArgumentError(
                 f"Total paddings must be less than the input dimension size: {a + b} was not less than {size}"
             )
+        _check_mirrored(a, b, size - a - b, mode, "output dimension size", axis)
     shape = [size - a - b for size, (a, b) in zip(input.shape, pairs)]
     result = np.zeros(shape, input.dtype)
     sources = [np.pad(np.arange(size), pair, mode=_MIRROR[mode]) for size, pair in zip(shape, pairs)]  # type: ignore[call-overload]
@@ -544,7 +565,7 @@ for _pad in (pad_op, pad_v2, mirror_pad):
 
 @mirror_pad_grad.shape
 def _(node: Any) -> Shape:
-    shape, pairs = _padded_shape(node)
+    shape, pairs = _padded_shape(node, backward=True)
     if shape is None or pairs is None:
         return shape
     return tuple(None if dim is None else dim - a - b for dim, (a, b) in zip(shape, pairs))

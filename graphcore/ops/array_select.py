@@ -39,7 +39,7 @@ def _gather_shape(params: Shape, indices: Shape, axis: int | None, batch_dims: i
     with_rank_at_least(params, 1)
     if indices is not None and not -len(indices) <= batch_dims <= len(indices):
         raise InvalidValueError(
-            f"Expected batch_dims in the range [-{len(indices)}, {len(indices)}], but got {batch_dims}"
+            f"Expected batch_dims in the range [{-len(indices)}, {len(indices)}], but got {batch_dims}"
         )
     if params is None or indices is None:
         return None
@@ -333,7 +333,7 @@ def _stitch_shape(node: Any) -> Shape:
             continue
         if len(data) < len(places):
             raise InvalidValueError(f"Shape must be at least rank {len(places)} but is rank {len(data)}")
-        merge(data[: len(places)], places)
+        merge_prefix(data, places)
         rest = merge(rest, data[len(places) :])
     return None if rest is None else (rows, *rest)
 
@@ -479,7 +479,9 @@ def _(node: Any) -> Shape:
     if indices is None:
         return None
     if axis > len(indices):
-        raise InvalidValueError(f"Shape must be at least rank {axis} but is rank {len(indices)}")
+        raise InvalidValueError(
+            f"Expected axis to be -1 or between [0, {len(indices) + 1}).  But received: {axis}"
+        )
     at = len(indices) if axis == -1 else axis
     return (*indices[:at], None if depth is None else int(depth), *indices[at:])
 

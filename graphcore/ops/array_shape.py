@@ -276,6 +276,9 @@ def transpose_op(x: Any, perm: Any) -> Any:
         raise InvalidArgumentError(
             f"transpose expects a vector of size {x.ndim}. But input(1) is a vector of size {len(order)}"
         )
+    for axis in order:
+        if not -x.ndim <= axis < x.ndim:
+            raise InvalidArgumentError(f"{axis} is out of range [0 .. {x.ndim})")
     if sorted(axis % x.ndim if -x.ndim <= axis < x.ndim else -1 for axis in order) != list(range(x.ndim)):
         found = {axis % x.ndim for axis in order if -x.ndim <= axis < x.ndim}
         missing = next(axis for axis in range(x.ndim) if axis not in found)
@@ -339,7 +342,7 @@ def invert_permutation(x: Any) -> Any:
     return result
 
 
-invert_permutation.shape(rules.unchanged)
+invert_permutation.shape(lambda node: with_rank(node.shape(0), 1))
 
 
 @op(
@@ -368,11 +371,13 @@ def unravel_index(indices: Any, dims: Any) -> Any:
         if total > limit:
             raise InvalidArgumentError(f"Input dims product is causing integer overflow: ({dims.tolist()})")
     flat = np.reshape(indices, -1)
-    if np.any((flat < 0) | (flat >= total)):
-        wrong = flat[(flat < 0) | (flat >= total)][0]
+    if np.any(flat >= total):
+        wrong = flat[flat >= total][0]
         raise InvalidArgumentError(f"index is out of bound as with dims: {wrong} is not in [0, {total})")
     steps = np.append(np.cumprod(dims[:0:-1])[::-1], 1)[: len(dims)]
-    result = flat // steps[:, None] % dims[:, None]
+    # As in C, where the quotient is rounded towards 0: negative places count from the start, backwards.
+    result = np.fmod(flat, (steps * dims)[:, None])
+    result = np.where(result < 0, -(-result // steps[:, None]), result // steps[:, None])
     return result.reshape((len(dims), *np.shape(indices))).astype(indices.dtype)
 
 

@@ -37,6 +37,11 @@ def slice_op(input: Any, begin: Any, size: Any) -> Any:
         )
     index = []
     for axis, (first, count, length) in enumerate(zip(begin.tolist(), size.tolist(), input.shape)):
+        if not length and (first or count not in (0, -1)):
+            raise InvalidArgumentError(
+                f"Expected begin[{axis}] == 0 (got {first}) and size[{axis}] == 0 (got {count}) when "
+                f"input.dim_size({axis}) == 0"
+            )
         if not 0 <= first <= length:
             raise InvalidArgumentError(f"Expected begin[{axis}] in [0, {length}], but got {first}")
         count = length - first if count == -1 else count

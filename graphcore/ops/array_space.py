@@ -10,7 +10,7 @@ import numpy as np
 from ..dtypes import ANY, INDEX, int32
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import GraphOp, op, raw_ops
-from ..shapes import Dim, Shape, format_shape, merge, with_rank, with_rank_at_least
+from ..shapes import Dim, Shape, format_shape, merge, with_rank, with_rank_at_least, with_value
 
 
 def _pairs(pairs: Any, count: int, name: str) -> list[list[int]]:
@@ -119,8 +119,10 @@ def _check_pairs(shape: Shape, count: int) -> None:
 def _block_shape(source: tuple[Dim, ...], blocks: Any, pairs: Any, to_batch: bool) -> Shape:
     sizes = np.reshape(blocks, -1).tolist()
     with_rank_at_least(source, len(sizes) + 1)
-    total = math.prod(sizes)
-    result: list[Dim] = [_scaled(source[0], total, to_batch)]
+    batch = source[0]
+    for size in sizes:
+        batch = _scaled(batch, size, to_batch)
+    result: list[Dim] = [batch]
     for axis, block in enumerate(sizes):
         size = source[axis + 1]
         if size is None or pairs is None:
@@ -240,16 +242,16 @@ def _depth_op(name: str, other: str) -> GraphOp:
     @declared.shape
     def _(node: Any) -> Shape:
         data_format, block = node.attr("data_format"), node.attr("block_size")
-        if data_format == "NCHW_VECT_C":
-            with_rank(node.shape(0), 5)
-            return None
-        source = with_rank(node.shape(0), 4)
-        depth = 1 if data_format == "NCHW" else 3
+        packed = data_format == "NCHW_VECT_C"  # which no kernel for a CPU takes; channels in fours, last
+        source = with_rank(node.shape(0), 5 if packed else 4)
+        if packed:
+            with_value(source[4], 4)
+        depth = 3 if data_format == "NHWC" else 1
         result: list[Dim] = [source[0], *[None] * 3]
         for axis in range(1, 4):
             is_depth = axis == depth
             result[axis] = _scaled(source[axis], block**2 if is_depth else block, is_depth == to_depth)
-        return tuple(result)
+        return (*result, 4) if packed else tuple(result)
 
     @declared.grad
     def _(node: Any, dy: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -222,8 +223,10 @@ def _rows(indices: Any, values: Any, shape: list[int]) -> dict[tuple[int, ...], 
         found.setdefault(tuple(place), []).append(number)
     for place in found:
         if any(not 0 <= item < size for item, size in zip(place, shape)):
+            at = sum(item * math.prod(shape[axis + 1 :]) for axis, item in enumerate(place))
             raise InternalError(
-                f"Got the place {shape_text(place)} which lies outside of the output tensor "
+                f"Got an inner product {at} which would require writing to outside of the buffer for the "
+                f"output tensor (max elements {math.prod(shape)}): the place {shape_text(place)} in "
                 f"{shape_text(shape)}"
             )
     return {place: values[numbers] for place, numbers in found.items()}

@@ -239,6 +239,45 @@ for _name, _inputs in (
     )(_as_it_is)
 
 
+def _alone(input_dataset: Any, count: Any, *_: Any, node: Any) -> Any:
+    """The dataset itself, which one worker alone has; several of them share it in TensorFlow."""
+    if int(count) != 1:
+        raise UnimplementedError(
+            f"{node.type} shares a pipeline among {int(count)} workers; one process runs it here. Give 1 for "
+            "their number, or tf.data.Dataset.shard"
+        )
+    return as_dataset(input_dataset)
+
+
+dataset_op(
+    "AutoShardDataset",
+    "input_dataset: variant, num_workers: int64, index: int64 -> handle: variant",
+    *OUT,
+    experimental=True,
+)(_alone)
+dataset_op(
+    "RebatchDataset",
+    "input_dataset: variant, num_replicas: int64 -> handle: variant",
+    *OUT,
+    "use_fallback: bool = true",
+    experimental=True,
+)(_alone)
+dataset_op(
+    "SnapshotDataset",
+    "input_dataset: variant, path: string -> handle: variant",
+    *OUT,
+    "compression: string = ''",
+    "reader_path_prefix: string = ''",
+    "writer_path_prefix: string = ''",
+    "shard_size_bytes: int = 10737418240",
+    "pending_snapshot_expiry_seconds: int = 86400",
+    "num_reader_threads: int = 1",
+    "reader_buffer_size: int = 1",
+    "num_writer_threads: int = 1",
+    "writer_buffer_size: int = 1",
+)(_as_it_is)
+
+
 class _Pool:
     """What stands for threads, or for what gathers statistics: neither changes what a dataset gives."""
 

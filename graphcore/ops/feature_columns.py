@@ -47,6 +47,12 @@ def sparse_cross(
 ) -> tuple[Any, Any, Any]:
     """Every combination of one feature of each column in a row: joined by `_X_`, or a hash of all."""
     is_hashed = node.attr("out_type") == int64  # TensorFlow does not look at `hashed_output` either
+    for position, shape in enumerate(shapes):
+        if np.shape(shape) != (2,):
+            raise InvalidArgumentError(
+                f"Input shapes should be vectors of 2 elements, but shapes[{position}] has shape "
+                f"{format_shape(np.shape(shape))}"
+            )
     batch = int(shapes[0][0]) if shapes else len(dense_inputs[0]) if dense_inputs else 0
     columns = [
         *(

@@ -267,6 +267,11 @@ def _(node: Any) -> list[Shape]:
             "third dimension of boxes must be either 1 or equal to the third dimension of scores"
         )
     per_class, total = (None if node.value(i) is None else int(node.value(i)) for i in (2, 3))
+    for index, size in ((2, per_class), (3, total)):
+        if size is not None and size < 0:
+            raise InvalidValueError(
+                f"Dimension size, given by scalar input {index}, must be non-negative but is {size}"
+            )
     if total is not None and total <= 0:
         raise InvalidValueError("max_total_size should be > 0 ")
     rows = total

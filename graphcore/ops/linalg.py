@@ -10,9 +10,10 @@ from ..convert import convert_to_tensor
 from ..default import name_scope
 from ..dtypes import REAL, SIGNED, bfloat16, float32
 from ..errors import FailedPreconditionError, InvalidArgumentError, InvalidValueError
+from ..kernels import parallel
 from ..op import op, raw_ops
 from ..operation import Tensor
-from ..shapes import Shape, broadcast, format_shape, merge, merge_dims, with_rank, with_rank_at_least
+from ..shapes import Dim, Shape, broadcast, format_shape, merge, merge_dims, with_rank, with_rank_at_least
 from . import rules
 
 
@@ -39,8 +40,8 @@ def mat_mul(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
 def _product(a: Any, b: Any) -> Any:
     """`a @ b`; 16-bit floats through float32."""
     if a.dtype.itemsize == 2 and a.dtype.kind not in "iu":
-        return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
-    return np.matmul(a, b)
+        return parallel.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+    return parallel.matmul(a, b)
 
 
 @mat_mul.shape
@@ -62,11 +63,14 @@ def _(view: Any) -> Any:
     inner, other = a[0 if transpose_a else 1], b[1 if transpose_b else 0]
     if inner is None or inner != other:
         return None
+    rows, columns = a[1 if transpose_a else 0], b[0 if transpose_b else 1]
+    small = rows is not None and columns is not None and rows * inner * columns < parallel.ALONE
+    multiply = np.matmul if small else parallel.matmul
     if not transpose_a and not transpose_b:
-        return np.matmul
+        return multiply
     if transpose_a and transpose_b:
-        return lambda a, b: np.matmul(a.T, b.T)
-    return (lambda a, b: np.matmul(a.T, b)) if transpose_a else (lambda a, b: np.matmul(a, b.T))
+        return lambda a, b: multiply(a.T, b.T)
+    return (lambda a, b: multiply(a.T, b)) if transpose_a else (lambda a, b: multiply(a, b.T))
 
 
 @mat_mul.grad
@@ -104,15 +108,22 @@ def _batch_matmul(x: Any, y: Any, *, adj_x: bool, adj_y: bool) -> Any:
     return _product(left, right)
 
 
+def _last_two(shape: Shape, adjoint: bool) -> tuple[Dim, Dim]:
+    rows, columns = (None, None) if shape is None else shape[-2:]
+    return (columns, rows) if adjoint else (rows, columns)
+
+
 def _batch_shape(node: Any) -> Shape:
     x, y = with_rank_at_least(node.shape(0), 2), with_rank_at_least(node.shape(1), 2)
-    if x is None or y is None:
-        return None
-    rows, inner = x[-2:][::-1] if node.attr("adj_x") else x[-2:]
-    other, columns = y[-2:][::-1] if node.attr("adj_y") else y[-2:]
-    merge_dims(inner, other)
-    # only the second version broadcasts
-    batch = merge(x[:-2], y[:-2]) if node.node.type == "BatchMatMul" else broadcast(x[:-2], y[:-2])
+    rows, inner = _last_two(x, node.attr("adj_x"))
+    other, columns = _last_two(y, node.attr("adj_y"))
+    batches = [None if shape is None else shape[:-2] for shape in (x, y)]
+    if node.node.type == "BatchMatMul":
+        batch = merge(*batches)
+        merge_dims(inner, other)
+    else:  # only the second version broadcasts
+        merge_dims(inner, other)
+        batch = broadcast(*batches)
     return None if batch is None else (*batch, rows, columns)
 
 

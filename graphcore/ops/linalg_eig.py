@@ -93,24 +93,21 @@ def _(node: Any, dq: Any, dr: Any) -> Any:
 def _svd(input: Any, *, compute_uv: bool, full_matrices: bool) -> tuple[Any, Any, Any]:
     """The singular values of each matrix, falling, and its left and right singular vectors in columns."""
     check_matrix(input, is_square=False)
-    matrix, dtype = widened(input), input.dtype
+    dtype = input.dtype
+    finite, safe = kernels.finite_matrices(input)
+    matrix = widened(safe)
     try:
-        if not compute_uv:
-            s = np.linalg.svd(matrix, compute_uv=False)
-            return s.astype(dtype), dtype.type(0), dtype.type(0)
-        u, s, vh = np.linalg.svd(matrix, full_matrices=full_matrices)
-    except np.linalg.LinAlgError:  # NaN goes in, NaN comes out
-        rows, columns = input.shape[-2:]
-        inner, batch = min(rows, columns), input.shape[:-2]
-        sizes = (rows, columns) if full_matrices else (inner, inner)
-        shapes = [(*batch, inner), (*batch, rows, sizes[0]), (*batch, columns, sizes[1])]
-        if not compute_uv:
-            shapes[1:] = [(), ()]
-        s, u, v = (np.full(shape, np.nan, dtype) for shape in shapes)
-        return s, u, v
-    v = kernels.adjoint(vh)
-    if matrix.dtype.kind == "f" and matrix.shape[-1] < svd_signs.LIMIT and np.all(np.isfinite(matrix)):
-        u, v = svd_signs.as_tensorflow(matrix, s, u, v)
+        if compute_uv:
+            u, s, vh = np.linalg.svd(matrix, full_matrices=full_matrices)
+            v = kernels.adjoint(vh)
+            if matrix.dtype.kind == "f" and matrix.shape[-1] < svd_signs.LIMIT:
+                u, v = svd_signs.as_tensorflow(matrix, s, u, v)
+            u[~finite] = v[~finite] = np.nan
+        else:
+            s, u, v = np.linalg.svd(matrix, compute_uv=False), dtype.type(0), dtype.type(0)
+    except np.linalg.LinAlgError as error:
+        raise InvalidArgumentError(f"Svd: {error}: numbers of very different sizes, or too large") from error
+    s[~finite] = np.nan
     return s.astype(dtype), u.astype(dtype), v.astype(dtype)
 
 

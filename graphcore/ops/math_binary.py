@@ -37,11 +37,11 @@ from ..dtypes import (
     uint8,
     uint16,
 )
-from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
+from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError, UnimplementedError
 from ..kernels.arrays import shape_text
 from ..op import GraphOp, op, raw_ops
 from ..operation import Tensor
-from ..shapes import is_fully_defined
+from ..shapes import format_shape, is_fully_defined
 from ..tensor_shape import TensorShape
 from . import rules
 
@@ -106,6 +106,11 @@ def _check_divisor(x: Any, y: Any) -> None:
         raise InvalidArgumentError("Integer division by zero")
 
 
+def _check_real(x: Any, name: str) -> None:
+    if x.dtype.kind == "c":  # declared, but TensorFlow has no kernel either
+        raise UnimplementedError(f"{name} has no kernel for complex numbers, which have no order")
+
+
 def _add(x: Any, y: Any, out: Any = None) -> Any:
     if x.dtype == object:
         return _join(x, y)
@@ -122,6 +127,7 @@ def _divide(x: Any, y: Any, out: Any = None) -> Any:
 def _truncate_div(x: Any, y: Any, out: Any = None) -> Any:
     """C's integer division: towards zero."""
     if not _is_int(x):
+        _check_real(x, "TruncateDiv")
         return np.trunc(np.divide(x, y, out=out)).astype(x.dtype)
     _check_divisor(x, y)
     quotient = np.floor_divide(x, y)
@@ -133,6 +139,7 @@ def _floor_div(x: Any, y: Any, out: Any = None) -> Any:
     if _is_int(x):
         _check_divisor(x, y)
         return np.floor_divide(x, y, out=out)
+    _check_real(x, "FloorDiv")
     return np.floor(np.divide(x, y, out=out), out=out)
 
 
@@ -480,10 +487,11 @@ complex_.grad(
 def add_n(inputs: list[Any]) -> Any:
     """The sum of any number of tensors of one shape."""
     first = inputs[0]
-    for other in inputs[1:]:
+    for number, other in enumerate(inputs[1:], 1):
         if other.shape != first.shape:
             raise InvalidArgumentError(
-                f"Inputs to operation must have the same shape. {first.shape} vs. {other.shape}"
+                "Inputs to operation must have the same size and shape.  Input 0: "
+                f"{format_shape(first.shape)} != input {number}: {format_shape(other.shape)}"
             )
     if len(inputs) == 1:
         return first
@@ -502,6 +510,9 @@ add_n.grad(lambda node, dy: [dy] * len(node.inputs))
 @op("AccumulateNV2", "inputs: N * T -> sum: T", "shape: shape", T=NUMBER, commutative=True, aggregate=True)
 def accumulate_nv2(inputs: list[Any]) -> Any:
     """The sum of any number of tensors of one shape, which is declared."""
+    if any(other.shape != inputs[0].shape for other in inputs):
+        shapes = ", ".join(format_shape(item.shape) for item in inputs)
+        raise InvalidArgumentError(f"Parameters and update must be the same size, but are {shapes}")
     return add_n.kernel(inputs)
 
 
@@ -554,7 +565,9 @@ def broadcast_gradient_args(s0: Any, s1: Any) -> tuple[Any, Any]:
     r0, r1 = [], []
     for axis, (x, y) in enumerate(zip(a, b)):
         if x != y and 1 not in (x, y):
-            raise InvalidArgumentError(f"Incompatible shapes: {s0.tolist()} vs. {s1.tolist()}")
+            raise InvalidArgumentError(
+                f"Incompatible shapes: {format_shape(s0.tolist())} vs. {format_shape(s1.tolist())}"
+            )
         if x == y == 1:
             r0.append(axis)
             r1.append(axis)

@@ -14,36 +14,47 @@ from ..convert import convert_to_tensor
 from ..dtypes import ANY, INDEX, SIGNED, int64
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..op import op, raw_ops
-from ..shapes import Shape, format_shape, merge, merge_dims, with_rank, with_rank_at_least
+from ..shapes import Shape, format_shape, merge, merge_dims, with_rank, with_rank_at_least, with_rank_at_most
 
 _UNDEFINED = "TensorFlow has none for this legacy op"
 
 
-def _bounds(k: Any) -> tuple[int, int]:
+def _bounds(k: Any, empty: str = "Expected diag_index to have at least 1 element") -> tuple[int, int]:
     """The lowest and highest diagonal that `k` names: a scalar, or one or two numbers."""
     if np.ndim(k) > 1:
         raise InvalidArgumentError(
             f"diag_index must be a scalar or vector, received shape: {format_shape(np.shape(k))}"
         )
     numbers = np.reshape(k, -1).tolist()
+    if not numbers:
+        raise InvalidArgumentError(empty)
     if not 1 <= len(numbers) <= 2:
         raise InvalidArgumentError(
             f"diag_index must have only one or two elements, received {len(numbers)} elements."
         )
-    low, high = numbers[0], numbers[-1]
+    return numbers[0], numbers[-1]
+
+
+def _check_order(low: int, high: int) -> None:
     if low > high:
         raise InvalidArgumentError(
             f"lower_diag_index must not be larger than upper_diag_index: {low} > {high}"
         )
-    return low, high
 
 
-def _check_within(low: int, high: int, rows: int, columns: int) -> None:
-    for name, index, stop in (("lower", low, "."), ("upper", high, "")):
+def _static_within(low: int, high: int, rows: int, columns: int) -> None:
+    for name, index in (("lower", low), ("upper", high)):
+        if index != 0 and not -rows < index < columns:
+            raise InvalidValueError(f"{name}_diag_index is out of bound.")
+
+
+def _check_within(low: int, high: int, rows: int, columns: int, lower_stop: str = ".") -> None:
+    for name, index, stop in (("lower", low, lower_stop), ("upper", high, "")):
         if index != 0 and not -rows < index < columns:
             raise InvalidArgumentError(
                 f"{name}_diag_index is out of bound: {index}{stop} It must be between {-rows} and {columns}"
             )
+    _check_order(low, high)
 
 
 def _longest(low: int, high: int, rows: int, columns: int) -> int:
@@ -71,6 +82,7 @@ def _diag(diagonal: Any, k: Any, rows: int, columns: int, padding: Any) -> Any:
         raise InvalidArgumentError(
             f"diagonal must be at least 1-dim, received shape: {format_shape(diagonal.shape)}"
         )
+    _check_order(low, high)
     if low != high and (diagonal.ndim < 2 or diagonal.shape[-2] != high - low + 1):
         raise InvalidArgumentError(
             "The number of diagonals provided in the input does not match the lower_diag_index and "
@@ -128,7 +140,7 @@ def _diag_part(input: Any, k: Any, padding: Any) -> Any:
 
 
 def _set_diag(input: Any, diagonal: Any, k: Any) -> Any:
-    low, high = _bounds(k)
+    low, high = _bounds(k, "diag_index must have at least one element")
     if input.ndim < 2:
         raise InvalidArgumentError(
             f"input must be at least 2-dim, received shape: {format_shape(input.shape)}"
@@ -138,7 +150,7 @@ def _set_diag(input: Any, diagonal: Any, k: Any) -> Any:
             f"diagonal must be at least 1-dim, received shape: {format_shape(diagonal.shape)}"
         )
     rows, columns = input.shape[-2:]
-    _check_within(low, high, rows, columns)
+    _check_within(low, high, rows, columns, "")
     count = () if low == high else (high - low + 1,)
     expected = (*input.shape[:-2], *count, _longest(low, high, rows, columns))
     if diagonal.shape != expected:
@@ -161,10 +173,15 @@ def _static_bounds(node: Any, index: int) -> tuple[int, int] | None:
     value = node.value(index)
     if value is None:
         return None
-    try:
-        return _bounds(value)
-    except InvalidArgumentError as error:
-        raise InvalidValueError(error.message) from error
+    with_rank_at_most(np.shape(value), 1)
+    if not 1 <= value.size <= 2:
+        raise InvalidValueError(
+            f"diag_index must be a vector with one or two elements. It has {value.size} elements."
+        )
+    low, high = value.reshape(-1)[[0, -1]].tolist()
+    if low > high:
+        raise InvalidValueError("lower_diag_index is greater than upper_diag_index")
+    return low, high
 
 
 def _square_shape(node: Any) -> Shape:
@@ -184,8 +201,11 @@ def _shorter_side(node: Any) -> Shape:
 def _set_shape(node: Any) -> Shape:
     shape = with_rank_at_least(node.shape(0), 2)
     diagonal = with_rank_at_least(node.shape(1), 1)
-    if shape is None or diagonal is None:
-        return shape if diagonal is None or shape is not None else None
+    if diagonal is None:
+        return shape
+    if shape is None:
+        return (*diagonal[:-1], None, None)
+    with_rank(diagonal, len(shape) - 1)
     rest = merge(shape[:-2], diagonal[:-1])
     rows, columns = shape[-2:]
     if rows is not None and columns is not None:
@@ -298,10 +318,7 @@ def _(node: Any) -> Shape:
     rows, columns = shape[-2:]
     if rows is None or columns is None:
         return (*shape[:-2], *count, None)
-    try:
-        _check_within(low, high, rows, columns)
-    except InvalidArgumentError as error:
-        raise InvalidValueError(error.message) from error
+    _static_within(low, high, rows, columns)
     return (*shape[:-2], *count, _longest(low, high, rows, columns))
 
 
@@ -324,11 +341,26 @@ def matrix_set_diag_v2(input: Any, diagonal: Any, k: Any) -> Any:
 @matrix_set_diag_v2.shape
 def _(node: Any) -> Shape:
     shape, diagonal = with_rank_at_least(node.shape(0), 2), with_rank_at_least(node.shape(1), 1)
-    bounds = _static_bounds(node, 2)
-    if shape is None and diagonal is not None and bounds is not None:
-        batch = diagonal[:-1] if bounds[0] == bounds[1] else diagonal[:-2]
-        return (*batch, None, None)
-    return shape
+    k, bounds = with_rank_at_most(node.shape(2), 1), _static_bounds(node, 2)
+    is_one = None if bounds is None else bounds[0] == bounds[1]
+    if shape is not None:
+        rank = len(shape)
+        if is_one is None:
+            with_rank_at_most(with_rank_at_least(diagonal, rank - 1), rank)
+        else:
+            diagonal = with_rank(diagonal, rank - is_one)
+        rows, columns = shape[-2:]
+        if bounds is not None and rows is not None and columns is not None:
+            _static_within(*bounds, rows, columns)
+        if is_one is None and diagonal is not None:
+            is_one = len(diagonal) < rank
+        if None not in shape:
+            return shape
+    elif k in ((), (1,)):
+        is_one = True
+    if diagonal is None or is_one is None:  # where TensorFlow counts the diagonals of a band as a batch
+        return shape
+    return merge(shape, (*(diagonal[:-1] if is_one else diagonal[:-2]), None, None))
 
 
 @matrix_set_diag_v2.grad

@@ -12,7 +12,7 @@ from ..convert import constant, convert_to_tensor
 from ..default import name_scope
 from ..dtypes import FLOATING, NUMBER, REAL, float32, qint8
 from ..errors import InvalidArgumentError, InvalidValueError
-from ..kernels import losses as kernels
+from ..kernels import losses as kernels, parallel
 from ..op import GraphOp, op, raw_ops
 from ..shapes import Shape, format_shape, merge_dims, with_rank, with_rank_at_least
 from ..tensor_shape import TensorShape
@@ -296,9 +296,7 @@ def bias_add_grad(out_backprop: Any, *, data_format: str) -> Any:
     if is_half:
         wide = wide.astype(np.float32)
     if axis == wide.ndim - 1 and wide.dtype.kind == "f":
-        # A product with ones: BLAS adds rows faster, and in more than one accumulator.
-        rows = wide.reshape(-1 if wide.size else 0, wide.shape[-1])
-        total = np.ones(rows.shape[0], wide.dtype) @ rows
+        total = parallel.sum_rows(wide.reshape(-1 if wide.size else 0, wide.shape[-1]))
     else:
         total = np.add.reduce(wide, tuple(i for i in range(wide.ndim) if i != axis), dtype=wide.dtype)
     return total.astype(out_backprop.dtype, copy=False)

@@ -10,7 +10,7 @@ from ..dtypes import INDEX, float16, float32, float64, int32
 from ..errors import InvalidArgumentError, InvalidValueError
 from ..kernels import convolution
 from ..kernels.arrays import shape_text
-from ..kernels.resize import neighbours
+from ..kernels.resize import check_images, neighbours
 from ..op import op
 from ..shapes import Dim, Shape, merge_dims, vector_of, with_rank, with_value
 from . import rules
@@ -68,6 +68,7 @@ def _resized(x: Any, size: Any, align_corners: bool) -> Any:
         raise InvalidArgumentError(f"input must be 4-dimensional: {shape_text(x.shape)}")
     if np.shape(size) != (2,) or np.min(size) <= 0:
         raise InvalidArgumentError(f"size must be two positive numbers, but is {np.asarray(size).tolist()}")
+    check_images(x)
     height, width = np.asarray(size).tolist()
     low, high, share = neighbours(x.shape[2], width, align_corners, False)
     left = x[:, :, low]
@@ -199,8 +200,9 @@ def data_format_vec_permute(x: Any, *, src_format: Any, dst_format: Any) -> Any:
         kept = [place for letter, place in zip(source, order) if letter not in "NC"]
         order = [sorted(kept).index(place) for place in kept]
     if len(x) != len(order):
+        what = "First dimension of 2D" if x.ndim == 2 else "1D"
         raise InvalidArgumentError(
-            f"{x.ndim}D input must be of size {len(source)}, but got shape {shape_text(x.shape)}"
+            f"{what} input must be of size {len(source)}, but got shape {shape_text(x.shape)}"
         )
     out = np.empty_like(x)
     out[order] = x

@@ -233,7 +233,7 @@ def lrn(input: Any, *, depth_radius: int, bias: float, alpha: float, beta: float
 
 def _check_radius(depth_radius: int) -> None:
     if depth_radius < 0:
-        raise InvalidArgumentError(f"depth_radius must not be negative, got {depth_radius}")
+        raise InvalidArgumentError(f"depth_radius = {depth_radius} larger than int max, or negative")
 
 
 @op(

@@ -44,6 +44,8 @@ def _sampler(name: str, make: Make | None, text: str, *attrs: str) -> GraphOp:
                 f"true_classes must have num_true columns, expected: {true_classes.shape[1]} was: {num_true}"
             )
         limit = count if make is None else node.attr("range_max")
+        if make is not None and node.attr("unique") and count > limit:
+            raise InvalidArgumentError("Sampler's range is too small.")
         outside = true_classes[(true_classes < 0) | (true_classes >= limit)]
         if outside.size:
             raise InvalidArgumentError(f"`true_candidate` out of range [0, {limit}), received {outside[0]}")

@@ -95,7 +95,11 @@ def static_axis(node: Any, index: int, rank: int | None) -> int | None:
     value = node.value(index)
     if value is None or rank is None:
         return None
-    return check_axis(int(value), rank)
+    if not -rank <= int(value) < rank:
+        raise InvalidValueError(
+            f"Dimension size, given by scalar input {int(value)} must be in range [{-rank}, {rank})"
+        )
+    return int(value) % rank
 
 
 def check_axis(axis: int, rank: int) -> int:

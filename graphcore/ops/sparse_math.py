@@ -128,12 +128,19 @@ def _(node: Any, _: Any, dvalues: Any) -> Any:
 # Two sparse tensors
 
 
-def _joined(a: Any, b: Any, shape: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The places of both in order without repetition, and which of them each of `a` and of `b` is."""
-    first, second = flat_places(a, shape), flat_places(b, shape)
-    places, back = np.unique(np.concatenate([first, second]), return_inverse=True)
+def _joined(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The indices of both in order without repetition, and which of them each of `a` and of `b` is.
+
+    They may lie outside of the shape, at which TensorFlow does not look here.
+    """
+    both = np.concatenate([a, b])
+    if not both.size:
+        return both[:1], np.zeros(len(a), np.int64), np.zeros(len(b), np.int64)
+    low = both.min(axis=0)
+    shape = (both.max(axis=0) - low + 1).tolist()
+    places, back = np.unique(flat_places(both - low, shape), return_inverse=True)
     back = back.reshape(-1)
-    return places, back[: len(first)], back[len(first) :]
+    return _indices_at(places, shape) + low, back[: len(a)], back[len(a) :]
 
 
 def _indices_at(places: np.ndarray, shape: Sequence[int]) -> np.ndarray:
@@ -143,7 +150,24 @@ def _indices_at(places: np.ndarray, shape: Sequence[int]) -> np.ndarray:
 
 
 def _check_pair(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> None:
+    if all(np.ndim(one[0]) == 2 and np.ndim(one[1]) == 1 for one in (a, b)):
+        ranks = [one[0].shape[1] for one in (a, b)]
+        if ranks[0] != ranks[1]:
+            raise InvalidArgumentError(
+                f"Input indices must have the same dimension, got {ranks[0]} and {ranks[1]}"
+            )
+        rows, counts = ([len(one[place]) for one in (a, b)] for place in (0, 1))
+        if rows != counts:
+            raise InvalidArgumentError(
+                f"Expected {rows[0]} and {rows[1]} non-empty input values, got {counts[0]} and {counts[1]}"
+            )
     for one, name in ((a, "a_"), (b, "b_")):
+        indices, _, shape = one
+        if np.ndim(indices) == 2 and np.ndim(shape) == 1 and indices.shape[1] != len(shape):
+            raise InvalidArgumentError(
+                f"Second dimension of {name}indices and length of {name}shape must match, got "
+                f"{indices.shape[1]} and {len(shape)}"
+            )
         check_sparse(*one, what=name)
     if len(a[2]) != len(b[2]):
         raise InvalidArgumentError(
@@ -169,15 +193,14 @@ def sparse_add(
         raise InvalidArgumentError(
             f"The magnitude threshold must be a scalar: got shape {format_shape(np.shape(thresh))}"
         )
-    shape = a_shape.tolist()
-    places, of_a, of_b = _joined(a_indices, b_indices, shape)
+    places, of_a, of_b = _joined(a_indices, b_indices)
     total = np.zeros(len(places), a_values.dtype)
     np.add.at(total, of_a, a_values)
     np.add.at(total, of_b, b_values)
     kept = np.ones(len(places), bool)
     both = np.intersect1d(of_a, of_b)
     kept[both] = np.abs(total[both]) >= thresh
-    return _indices_at(places[kept], shape), total[kept], a_shape
+    return places[kept], total[kept], a_shape
 
 
 sparse_add.shape(lambda node: [(None, (node.shape(2) or (None,))[0]), (None,), with_rank(node.shape(2), 1)])
@@ -205,6 +228,12 @@ def sparse_add_grad(backprop_val_grad: Any, a_indices: Any, b_indices: Any, sum_
             "# elements of backprop_val_grad and # rows of sum_indices should match (#nnz of sum): got "
             f"{len(backprop_val_grad)} and {len(sum_indices)}"
         )
+    if len({array.shape[1:] for array in (a_indices, b_indices, sum_indices)}) > 1:
+        shapes = ", ".join(format_shape(array.shape) for array in (a_indices, b_indices, sum_indices))
+        raise InvalidArgumentError(
+            "The densified operands should have the same ndims; for a, b, sum got indices of shapes: "
+            f"{shapes}"
+        )
     every = np.concatenate([a_indices, b_indices, sum_indices])
     shape = (every.max(axis=0) + 1).tolist() if len(every) else [1] * every.shape[1]
     at = dict(zip(flat_places(sum_indices, shape).tolist(), backprop_val_grad))
@@ -225,11 +254,10 @@ def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
     ) -> tuple[Any, Any]:
         """The larger (smaller) value in each place; a missing one is zero."""
         _check_pair((a_indices, a_values, a_shape), (b_indices, b_values, b_shape))
-        shape = a_shape.tolist()
-        places, of_a, of_b = _joined(a_indices, b_indices, shape)
+        places, of_a, of_b = _joined(a_indices, b_indices)
         first, second = np.zeros(len(places), a_values.dtype), np.zeros(len(places), a_values.dtype)
         first[of_a], second[of_b] = a_values, b_values
-        return _indices_at(places, shape), choose(first, second)
+        return places, choose(first, second)
 
     return kernel
 
@@ -339,7 +367,13 @@ def sparse_tensor_dense_add(a_indices: Any, a_values: Any, a_shape: Any, b: Any)
                 f"Dimension {axis} does not equal (no broadcasting is supported): sparse side {x} vs dense "
                 f"side {y}"
             )
-    check_bounds(a_indices, a_shape)
+    outside = (a_indices < 0) | (a_indices >= a_shape)
+    if outside.any():
+        axis = int(np.nonzero(outside)[1][0])
+        raise InvalidArgumentError(
+            f"Sparse tensor has some invalid index on dimension {axis}; dense tensor shape: "
+            f"{format_shape(b.shape)}"
+        )
     result = b.copy()
     np.add.at(result, tuple(a_indices.T), a_values)
     return result
@@ -396,6 +430,8 @@ def sparse_tensor_dense_matmul(
             raise InvalidArgumentError(
                 f"{name} ({found[wrong[0]]}) from index[{wrong[0]},{at}] out of bounds (>={limit})"
             )
+    if height < 0:
+        raise InvalidArgumentError(f"Expected a non-negative size, got {height}")
     result = np.zeros((height, dense.shape[1]), b.dtype)
     if len(values):
         order = np.argsort(rows, kind="stable")
@@ -725,8 +761,13 @@ def sparse_slice_grad(
     """The gradient of the values: zero for those outside of the box."""
     if len(output_indices) != len(backprop_val_grad):
         raise InvalidArgumentError(
-            "Number of elements in backprop_val_grad and rows of output_indices should match: got "
+            "# elements of backprop_val_grad and # rows of output_indices should match (#nnz of sum): got "
             f"{len(backprop_val_grad)} and {len(output_indices)}"
+        )
+    if not input_indices.shape[1] == output_indices.shape[1] == len(input_start):
+        raise InvalidArgumentError(
+            "The input_indices and output_indices should have the same ndims as input_start: got "
+            f"{input_indices.shape[1]}, {output_indices.shape[1]} and {len(input_start)}"
         )
     result = np.zeros(len(input_indices), backprop_val_grad.dtype)
     at = {

@@ -99,8 +99,8 @@ def _rows(indices: Any, values: Any, shape: Any) -> list[Sparse]:
     wrong = np.flatnonzero((first < 0) | (first >= count))
     if len(wrong):
         raise InvalidArgumentError(
-            f"Received unexpected column 0 value in input SparseTensor: {first[wrong[0]]} < 0 (or >= N "
-            f"(= {count}))"
+            f"Received unexpected column 0 value in input SparseTensor: {first[wrong[0]]} < 0 or >= N "
+            f"(= {count})"
         )
     if np.any(first[1:] < first[:-1]):
         at = int(np.flatnonzero(first[1:] < first[:-1])[0]) + 1

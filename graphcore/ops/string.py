@@ -472,16 +472,17 @@ def reduce_join_op(inputs: Any, reduction_indices: Any, *, keep_dims: bool, sepa
                 f"Invalid reduction dimension {axis} for input with {rank} dimension(s)"
             )
         axes.append(axis % rank)
-    if len(set(axes)) < len(axes):
-        raise InvalidArgumentError(f"Duplicate reduction dimension in {given}")
+    for place, axis in enumerate(axes):
+        if axis in axes[:place]:
+            raise InvalidArgumentError(f"Duplicate reduction dimension {given[place]}")
     kept = [axis for axis in range(rank) if axis not in axes]
-    lines = np.transpose(inputs, kept + axes[::-1]).reshape(*(np.shape(inputs)[axis] for axis in kept), -1)
     if not axes:
         return np.array(inputs, object)
     between = bytes_of(separator)
     count = int(np.prod([np.shape(inputs)[axis] for axis in kept], dtype=np.int64))
     result = np.empty(count, object)
-    for index, line in enumerate(lines.reshape(count, -1)):
+    length = int(np.prod([np.shape(inputs)[axis] for axis in axes], dtype=np.int64))
+    for index, line in enumerate(np.transpose(inputs, kept + axes[::-1]).reshape(count, length)):
         result[index] = between.join(line.tolist())
     shape = [1 if axis in axes else size for axis, size in enumerate(np.shape(inputs))]
     return result.reshape(shape if keep_dims else [np.shape(inputs)[axis] for axis in kept])

@@ -136,7 +136,7 @@ def _declare(row: _Row, form: str) -> None:
                     options["by_rows"] = True
                 updates.apply_to_rows(row.rule, arrays, indices, grad, place, values, **options)
             else:
-                row.rule(*arrays, *values, **options)
+                updates.apply(row.rule, arrays, place, values, **options)
         return holders[0] if by_ref else None
 
     def kernel(*args: Any) -> Any:

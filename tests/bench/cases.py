@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from . import models
+
 Timed = Callable[[], Any]
 CASES: dict[str, tuple[Callable[[Any], Timed], int]] = {}
 
@@ -77,6 +79,47 @@ case("train-linear", 500)(_sample("linear", 64))
 case("train-approximator", 500)(_sample("approximator", 64))
 case("train-mlp", 300)(_sample("mlp", 64))
 case("train-cnn", 30)(_sample("cnn", 64))
+
+
+def _inference(name: str, shape: list[int], repeat: int) -> None:
+    """One run of a network of `models`, one random input."""
+
+    def prepare(tf: Any) -> Timed:
+        x = tf.placeholder(tf.float32, shape)
+        y = getattr(models, name)(tf, x)
+        session = tf.Session()
+        session.run(tf.global_variables_initializer())
+        row = np.random.default_rng(0).normal(size=shape).astype("f")
+        return lambda: session.run(y, {x: row})
+
+    case(name.replace("_", "-"), repeat)(prepare)
+
+
+_inference("lstm", [8, 50, 64], 20)
+_inference("mobilenet_v1", [1, 224, 224, 3], 10)
+_inference("resnet50", [1, 224, 224, 3], 3)
+_inference("vgg16", [1, 224, 224, 3], 2)
+
+
+def _training(name: str, shape: list[int], optimizer: Callable[[Any], Any], repeat: int) -> None:
+    """One training step of a classifier of `models`."""
+
+    def prepare(tf: Any) -> Timed:
+        x, labels = tf.placeholder(tf.float32, shape), tf.placeholder(tf.int32, shape[:1])
+        logits = getattr(models, name)(tf, x)
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+        step = optimizer(tf.train).minimize(tf.reduce_mean(losses))
+        session = tf.Session()
+        session.run(tf.global_variables_initializer())
+        random = np.random.default_rng(0)
+        feed = {x: random.normal(size=shape).astype("f"), labels: random.integers(0, 10, shape[0])}
+        return lambda: session.run(step, feed)
+
+    case(f"train-{name}-{shape[0]}", repeat)(prepare)
+
+
+_training("mlp", [128, 784], lambda train: train.AdamOptimizer(1e-4), 50)
+_training("cnn", [64, 28, 28, 1], lambda train: train.MomentumOptimizer(1e-4, 0.9), 10)
 
 
 def _variables(tf: Any) -> tuple[Any, Any]:

@@ -223,7 +223,7 @@ def test_a_damaged_index_hides_no_graph(pair: Path, sgtool: Tool) -> None:
         for option in ((), ("--tensors",), ("--graph",)):
             result = sgtool("inspect", form, *option, "--json")
             assert (result.code, result.json["ops"]["MatMul"]) == (4, 1)
-            assert "p.index" in result.json["missing"]
+            assert "p.index" in result.json["damaged"]
             assert "p.index" in result.err
     cut(f"{pair}.meta")
     both = sgtool("inspect", "p")

@@ -134,3 +134,45 @@ def test_an_index_that_is_something_else_beside_its_data(sgtool: Tool) -> None:
     Path("sharded.data-00000-of-00002").unlink()
     for words in (["inspect"], ["verify"], ["save", "-o", "out"]):
         assert sgtool(words[0], ".", *words[1:]).code == 4, words
+
+
+@pytest.mark.parametrize("form", ["sharded", "sharded-?????-of-00002", "sharded-00000-of-00002", "."])
+def test_what_a_lost_shard_held_is_named_by_the_graph(form: str, sgtool: Tool) -> None:
+    for name in ("sharded-00000-of-00002", "sharded.meta"):
+        shutil.copy(GOLDEN / "v1" / name, name)
+    result = sgtool("verify", form, "--salvage", "rescued", "--json")
+    assert result.code == 4
+    assert result.json["checked"][0]["intact"] == ["b", "p"]
+    assert [damage["name"] for damage in result.json["checked"][0]["damaged"]] == ["", "a"]
+    assert result.json["salvaged"]["left_out"] == ["a"]
+
+
+def test_what_a_changed_index_listed_is_named_by_the_graph(sgtool: Tool) -> None:
+    for name in ("index", "meta", "data-00000-of-00001"):
+        shutil.copy(GOLDEN / "model" / f"model.ckpt-1.{name}", f"m.{name}")
+    index = bytearray(Path("m.index").read_bytes())
+    index[20] ^= 1
+    Path("m.index").write_bytes(index)
+    result = sgtool("verify", "m")
+    assert result.code == 4
+    assert "m.meta lists" in result.out
+    every = sorted(row["name"] for row in sgtool("inspect", GOLDEN / "model", "--json").json["variables"])
+    assert every
+    for name in every:
+        assert name in result.out
+
+
+def test_a_cut_index_shows_what_it_lists_still(sgtool: Tool) -> None:
+    for name in ("index", "data-00000-of-00001"):
+        shutil.copy(GOLDEN / f"dtypes.{name}", f"m.{name}")
+    Path("m.index").write_bytes(Path("m.index").read_bytes()[:500])
+    result = sgtool("inspect", "m")
+    assert result.code == 4
+    assert "complex64/1" in result.out
+    assert "names after 'complex64/1' are lost" in result.err
+    shown = sgtool("inspect", "m", "--values", "bfloat16/5")
+    assert "[-3.  -1.5  0.   1.5  3. ]" in shown.out
+    assert "names after 'complex64/1' are lost" in shown.err
+    assert "complex64/1" in sgtool("inspect", "m", "--stats").out
+    intact = sgtool("verify", "m", "--json").json["checked"][0]["intact"]
+    assert [row["name"] for row in sgtool("inspect", "m", "--json").json["variables"]] == sorted(intact)

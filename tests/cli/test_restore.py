@@ -250,3 +250,16 @@ def test_a_resource_variable_of_another_shape_is_an_error(tmp_path: Path, sgtool
     result = sgtool("restore", "res.meta", "w.h5", "-o", "r")
     assert result.code == 5
     assert "w: the model has float32 [2, 3], the store float32 [3, 2]" in result.err
+
+
+def test_all_damaged_variables_are_listed(sgtool: Tool) -> None:
+    arrays = {name: np.ones(4, np.float32) for name in "abc"}
+    write_bundle("m", [entry_of(name, value) for name, value in arrays.items()])
+    data = Path("m.data-00000-of-00001")
+    data.write_bytes(data.read_bytes()[:20])
+    Path("s.py").write_text("def build(tf):\n    for n in 'abc':\n        tf.get_variable(n, [4])\n")
+    assert sgtool("build", "s.py", "-o", "g.meta").code == 0
+    result = sgtool("restore", "g.meta", "m", "-o", "out", "--json")
+    assert (result.code, result.error["damaged"]) == (4, ["b", "c"])
+    assert "`sgtool verify` says what is intact" in result.error["message"]
+    assert not list(Path().glob("out*"))

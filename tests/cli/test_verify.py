@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,3 +119,19 @@ def test_the_default_is_the_model_of_the_directory(sgtool: Tool) -> None:
     result = sgtool("verify")
     assert result.code == 0
     assert "Using only" in result.err
+
+
+def test_the_verdict_outlives_its_reader(broken: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = [sys.executable, "-m", "sgtool.cli", "verify", broken]
+    ended = subprocess.run(words, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (4, b"Error: m is damaged: z.\n")
+
+
+def test_constants_are_counted_as_inspect_counts_them(sgtool: Tool) -> None:
+    path = Path(__file__).parents[1] / "golden" / "model" / "model.ckpt-1.meta"
+    (checked,) = sgtool("verify", path, "--json").json["checked"][1:]
+    counted = sgtool("inspect", path, "--json").json["constants"]
+    assert (len(checked["intact"]), checked["bytes"]) == (counted["nodes"], counted["bytes"])

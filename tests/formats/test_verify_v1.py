@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sgtool.formats import checkpoint_state, files, registry, summary
+from sgtool.formats import checkpoint_state, files, protos, registry, summary
 from sgtool.formats.entry import Entry, entry_of
 from sgtool.formats.errors import DataLossError, OpError, PermissionDeniedError
 from sgtool.formats.parts import Part
@@ -132,9 +132,11 @@ def test_a_cut_file_is_found_by_every_name(form: str, keep: int, file: Path, tmp
     path = tmp_path / form if form else tmp_path
     found = check(path)
     assert (found.path, found.format, found.whole) == (str(file), "v1 checkpoint", False)
-    for read in (registry.open_store, summary.summarise):
-        with pytest.raises(DataLossError, match="bad magic number"):
-            read(path)
+    with pytest.raises(DataLossError, match="bad magic number"):
+        registry.open_store(path)
+    shown = summary.summarise(path)
+    assert "bad magic number" in shown["damaged"][str(file)]
+    assert {row["name"] for row in shown["variables"]} >= set(found.intact)
 
 
 def test_a_whole_checkpoint_is_preferred_to_a_cut_one(file: Path, tmp_path: Path) -> None:
@@ -202,3 +204,14 @@ def test_a_file_that_may_not_be_read_ends_no_look_at_its_directory(
     assert told == {str(file): [], str(other): ["unreadable"]}
     with pytest.raises(OpError, match="permission denied"):
         registry.open_store(tmp_path)
+
+
+def test_a_cut_file_does_not_hide_the_graph_beside_it(file: Path, tmp_path: Path) -> None:
+    file.write_bytes(file.read_bytes()[:700])
+    graph = protos.MetaGraphDef()
+    graph.graph_def.node.add(name="n", op="NoOp")
+    (tmp_path / "m.meta").write_bytes(protos.encode(graph))
+    for path in (file, tmp_path / "m.meta", tmp_path):
+        shown = summary.summarise(path)
+        assert shown["ops"] == {"NoOp": 1}
+        assert "bad magic number" in shown["damaged"][str(file)]

@@ -13,7 +13,7 @@ from sgtool import graphcore as tf
 from sgtool.graphcore.compiler import Options, compile_plan
 from sgtool.graphcore.resources import RunContext, SessionState
 
-PASSES = ("fold", "simplify", "free", "reuse", "specialize")
+PASSES = ("fold", "simplify", "free", "reuse", "fuse", "specialize")
 ALL_OPTIONS = [
     Options(**dict(zip(PASSES, flags))) for flags in itertools.product((False, True), repeat=len(PASSES))
 ]  # fmt: skip

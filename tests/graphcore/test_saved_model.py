@@ -81,7 +81,7 @@ def test_a_reader_tells_names_shapes_dtypes_and_values() -> None:
     assert reader.get_tensor("steps") == 0
     assert b"layer/w (DT_FLOAT) [2,1]\n" in reader.debug_string()
     with pytest.raises(
-        tf.errors.NotFoundError, match="Key layer/ww not found in checkpoint Did you mean 'layer/w'"
+        tf.errors.NotFoundError, match=r"Key layer/ww not found in checkpoint\. Did you mean 'layer/w'"
     ):
         reader.get_tensor("layer/ww")
 

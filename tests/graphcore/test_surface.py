@@ -33,6 +33,8 @@ def test_the_table_is_up_to_date() -> None:
         ("train.Supervisor", "tf.train.Supervisor: .*use tf.train.MonitoredTrainingSession"),
         ("train.Server", "tf.train.Server: One process"),
         ("estimator", "tf.estimator: .*MonitoredTrainingSession"),
+        ("nn.relux", "no attribute 'relux'. Did you mean 'relu'"),
+        ("compat.v1.nn.relux", "no attribute 'relux'. Did you mean 'relu'"),
     ],
 )
 def test_an_absent_name_says_what_there_is_instead(path: str, text: str) -> None:

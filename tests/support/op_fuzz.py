@@ -124,6 +124,8 @@ FINITE = {
     "SparseMatMul": "zeros times infinity are left out",
     "TopKV2": "NaN has no place in an order",
 }
+# Ops whose draws may ask for more memory than there is.
+UNBOUNDED = {"Range", "RaggedRange"}
 EXEMPT_OF = {"value": EXEMPT, "shape": op_fuzz_checks.SHAPES, "gradient": op_fuzz_checks.GRADIENTS}
 TOLERANCE = {"float16": 8e-3, "bfloat16": 2e-2, "float32": 2e-5, "complex64": 2e-5}
 EXPECTED = (graphcore.errors.OpError, ValueError, TypeError, NotImplementedError, LookupError)
@@ -380,6 +382,8 @@ def main(arguments: list[str]) -> None:
             for number, case in enumerate(draws(op, cases, count, first), first):
                 seed = [zlib.crc32(op.encode()), number, 1]
                 for difference in disagreements(case, tensorflow, seed, kinds):
+                    if op_fuzz_checks.is_known(op, difference) and not names:
+                        continue
                     print(f"{op} {number}: {difference}\n    {shown(case)}", flush=True)
             os._exit(0)
         _, status = os.waitpid(child, 0)

@@ -210,7 +210,7 @@ _DATASETS = _words(
     MultiDeviceIteratorToStringHandle LatencyStatsDataset MapDefun MatchingFiles MatchingFilesDataset
     SerializeIterator
     SetStatsAggregatorDataset SleepDataset SqlDataset StatsAggregatorHandle StatsAggregatorHandleV2
-    ThreadPoolDataset ThreadPoolHandle
+    AutoShardDataset RebatchDataset SnapshotDataset ThreadPoolDataset ThreadPoolHandle
 """
 )
 PENDING.update(dict.fromkeys(_DATASETS, "needs a dataset: tests of tf.data"))

@@ -72,6 +72,14 @@ CASES = [
         oracle_grad=SIGNS,
         note="values",
     ),
+    case(
+        "Svd",
+        np.float32([[-np.inf, -1.2, 0.5], [-0.5, -0.2, 3.4e38], [-1.9, -0.9, 0.1], [0, 1, 3.4e38]]),
+        full_matrices=True,
+        expect=(np.full(3, np.nan), np.full((4, 4), np.nan), np.full((3, 3), np.nan)),
+        grad="not finite",
+        note="infinite",
+    ),
     case("SelfAdjointEigV2", SYMMETRIC, expect=np.linalg.eigh, **WIDE, **ONLY_VALUES),
     case("BatchSelfAdjointEigV2", SYMMETRIC, expect=np.linalg.eigh, **WIDE, oracle=OLD),
     case(
