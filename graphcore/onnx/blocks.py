@@ -1,0 +1,239 @@
+"""The ONNX graph in the making: nodes over names, blocks for what If and Loop run, constants at the root.
+
+This knows neither TensorFlow's ops nor ONNX's messages (`write.py` makes those). A name is unique in the
+whole model, so that a block may use what an outer one made, as ONNX allows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import folding
+
+DTYPES = {
+    "float32": 1,
+    "uint8": 2,
+    "int8": 3,
+    "uint16": 4,
+    "int16": 5,
+    "int32": 6,
+    "int64": 7,
+    "object": 8,
+    "bool": 9,
+    "float16": 10,
+    "float64": 11,
+    "uint32": 12,
+    "uint64": 13,
+    "bfloat16": 16,
+}
+"""NumPy's names of dtypes (`object` holds strings) with ONNX's numbers. Complex ones have no ops there."""
+
+_SHARED_BYTES = 1024
+
+
+class Inexpressible(Exception):
+    """Why ONNX cannot say what a node computes; the exporter gathers one for each such node."""
+
+
+def dtype_number(dtype: Any) -> int:
+    """ONNX's number of a NumPy dtype.
+
+    Raises:
+        Inexpressible: ONNX has none.
+    """
+    name = np.dtype(dtype).name
+    if name not in DTYPES:
+        raise Inexpressible(f"ONNX has no operators for {name}")
+    return DTYPES[name]
+
+
+@dataclass
+class Node:
+    """One operator of ONNX; attributes may be blocks."""
+
+    op: str
+    inputs: list[str]
+    outputs: list[str]
+    attrs: dict[str, Any]
+    name: str = ""
+
+    @property
+    def blocks(self) -> list[Block]:
+        """What it runs inside."""
+        return [value for value in self.attrs.values() if isinstance(value, Block)]
+
+
+@dataclass
+class Port:
+    """An input or output of a block: its name, dtype and static shape (None: unknown rank)."""
+
+    name: str
+    dtype: Any
+    shape: tuple[int | None, ...] | None = None
+
+
+@dataclass
+class Block:
+    """A graph, or what If and Loop run.
+
+    Attributes:
+        nodes: In the order of running.
+        inputs: What it is given.
+        outputs: What it gives.
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    inputs: list[Port] = field(default_factory=list)
+    outputs: list[Port] = field(default_factory=list)
+
+    def walk(self) -> Iterator[tuple[Block, Node]]:
+        """All nodes, those of inner blocks too, each with its block."""
+        for node in self.nodes:
+            yield self, node
+            for block in node.blocks:
+                yield from block.walk()
+
+    def taken(self) -> set[str]:
+        """All names that nodes or outputs take, in inner blocks too."""
+        found = {port.name for port in self.outputs}
+        for node in self.nodes:
+            found.update(node.inputs)
+            for block in node.blocks:
+                found |= block.taken()
+        return found
+
+
+class Builder:
+    """Makes nodes in a block; computes at once what is constant.
+
+    Attributes:
+        root: The whole graph.
+        block: Where nodes go.
+        constants: The values of names that are constant (initializers, in ONNX's words).
+        producers: The node that made a name.
+        scope: What the names of nodes begin with: the operation's that is translated.
+    """
+
+    def __init__(self) -> None:
+        self.root = self.block = Block()
+        self.constants: dict[str, np.ndarray] = {}
+        self.producers: dict[str, Node] = {}
+        self.scope = ""
+        self._counts: dict[str, int] = {}
+        self._shared: dict[tuple[Any, ...], str] = {}
+
+    def fresh(self, wish: str = "") -> str:
+        """A name that nothing has yet."""
+        base = wish or re.sub(r":", "_", self.scope) or "value"
+        count = self._counts.get(base, 0)
+        self._counts[base] = count + 1
+        if not count:
+            return base
+        return self.fresh(f"{base}__{count}")
+
+    def const(self, value: Any, dtype: Any = None, wish: str = "") -> str:
+        """The name of a constant; small equal ones are one."""
+        array = np.asarray(value, dtype)
+        dtype_number(array.dtype)
+        if array.nbytes > _SHARED_BYTES or array.dtype == object:
+            name = self.fresh(wish or f"{self.scope or 'constant'}_value")
+            self.constants[name] = array
+            return name
+        key = (array.dtype.name, array.shape, array.tobytes())
+        if key not in self._shared:
+            self._shared[key] = name = self.fresh(wish or f"{self.scope or 'constant'}_value")
+            self.constants[name] = array
+        return self._shared[key]
+
+    def ints(self, *values: int) -> str:
+        """A vector of int64, as shapes and axes are in ONNX."""
+        return self.const(np.array(values, np.int64))
+
+    def emit(self, op: str, *inputs: str, **attrs: Any) -> str:
+        """The only output of a new node (or of an equal constant)."""
+        return self.emit_many(op, inputs, 1, **attrs)[0]
+
+    def emit_many(self, op: str, inputs: Sequence[str], count: int, **attrs: Any) -> list[str]:
+        """The outputs of a new node."""
+        given = [self.constants.get(name) for name in inputs]
+        if count == 1 and inputs and all(value is not None or not name for value, name in zip(given, inputs)):
+            value = folding.evaluate(op, given, attrs)
+            if value is not None:
+                return [self.const(value)]
+        names = [self.fresh() for _ in range(count)]
+        node = Node(op, list(inputs), names, attrs, names[0])
+        self.block.nodes.append(node)
+        for name in names:
+            self.producers[name] = node
+        return names
+
+    def inside(self, block: Block, make: Callable[[], Any]) -> Any:
+        """Calls `make` while nodes go into `block`."""
+        outer, self.block = self.block, block
+        try:
+            return make()
+        finally:
+            self.block = outer
+
+    def copied(self, name: str) -> str:
+        """An Identity in the block in hand: what a block gives must be made in it."""
+        made = self.fresh()
+        node = Node("Identity", [name], [made], {}, made)
+        self.block.nodes.append(node)
+        self.producers[made] = node
+        return made
+
+    # What many translations are made of
+
+    def cast(self, name: str, dtype: Any) -> str:
+        """A value as another dtype."""
+        return self.emit("Cast", name, to=dtype_number(dtype))
+
+    def as_int64(self, name: str) -> str:
+        """An integer value as int64; one that came from int64 by `as_dtype_of_sizes` as it was."""
+        producer = self.producers.get(name)
+        if producer is not None and producer.op == "Cast" and producer.attrs.get("_narrowed"):
+            return producer.inputs[0]
+        value = self.constants.get(name)
+        if value is not None:
+            return self.const(value.astype(np.int64))
+        return self.cast(name, np.int64)
+
+    def sizes_as(self, name: str, dtype: Any) -> str:
+        """Sizes and positions, int64 in ONNX, as the integers that TensorFlow has there."""
+        if np.dtype(dtype) == np.int64:
+            return name
+        if name in self.constants:
+            return self.const(self.constants[name].astype(dtype))
+        made = self.cast(name, dtype)
+        self.producers[made].attrs["_narrowed"] = True
+        return made
+
+    def reshape(self, name: str, *shape: int) -> str:
+        """A value of another shape (-1: what is left; 0: as it is)."""
+        return self.emit("Reshape", name, self.ints(*shape))
+
+    def transpose(self, name: str, perm: Sequence[int]) -> str:
+        """A value with its axes in another order."""
+        if list(perm) == list(range(len(perm))):
+            return name
+        return self.emit("Transpose", name, perm=[int(axis) for axis in perm])
+
+    def unsqueeze(self, name: str, *axes: int) -> str:
+        """A value with axes of one element put in."""
+        return self.emit("Unsqueeze", name, self.ints(*axes)) if axes else name
+
+    def squeeze(self, name: str, *axes: int) -> str:
+        """A value without some axes of one element."""
+        return self.emit("Squeeze", name, self.ints(*axes)) if axes else name
+
+    def slice(self, name: str, axis: int, start: int, stop: int, step: int = 1) -> str:
+        """Part of a value along one axis."""
+        return self.emit(
+            "Slice", name, self.ints(start), self.ints(stop), self.ints(axis), self.ints(step)
+        )

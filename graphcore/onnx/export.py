@@ -1,0 +1,214 @@
+"""From a model to ONNX: freeze, settle, translate, move transposes, fold, write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...formats import files, protos
+from ...formats.errors import bullets, did_you_mean
+from ...formats.rewrite.freeze import checkpoint_values, freeze_graph
+from ...formats.rewrite.model import Model
+from ..compiler.draft import Draft, Options
+from ..errors import InvalidValueError, MissingNameError, UnimplementedError
+from ..graph import Graph
+from ..importer import Importer
+from ..operation import Tensor
+from ..resources import SessionState
+from . import (  # noqa: F401 - each adds its translations to the table
+    arrays,
+    control,
+    ops_image,
+    ops_math,
+    ops_nn,
+    ops_reduce,
+    ops_shape,
+    ops_slice,
+    tidy,
+    transposes,
+)
+from .blocks import Builder, Inexpressible, Port, dtype_number
+from .translate import Problems, Scope, prepare
+from .write import library, write_model
+
+_DEFAULTS = "PlaceholderWithDefault"
+_PLACEHOLDERS = ("Placeholder", "PlaceholderV2", _DEFAULTS)
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was made of a graph.
+
+    Attributes:
+        make: The nodes and constants.
+        fixed: Placeholders that have a default and were given it.
+    """
+
+    make: Builder
+    fixed: list[str] = field(default_factory=list)
+
+    @property
+    def inputs(self) -> list[str]:
+        """The names of what is fed, as TensorFlow has them."""
+        return [port.name for port in self.make.root.inputs]
+
+    @property
+    def outputs(self) -> list[str]:
+        """The names of what is computed."""
+        return [port.name for port in self.make.root.outputs]
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are, those of inner graphs too."""
+        return sum(1 for _ in self.make.root.walk())
+
+    def write(self, path: files.Path) -> int:
+        """Checks and writes the model; see `write.write_model`."""
+        return write_model(path, self.make)
+
+
+def export(model: Model, outputs: Sequence[str], inputs: Sequence[str] = ()) -> Exported:
+    """The part of a model that computes some tensors, in ONNX's operators.
+
+    Args:
+        model: A graph with its checkpoint.
+        outputs: Names of tensors; the ONNX model's outputs have the same.
+        inputs: Names of tensors to feed besides the placeholders: what computes them is left out. A
+            placeholder with a default that is not among them is given its default.
+
+    Returns:
+        The model, to be written.
+
+    Raises:
+        MissingExtraError: The onnx package is not installed.
+        MissingNameError: A tensor does not exist.
+        UnimplementedError: Nodes that ONNX cannot express; lists all, each with its op and the reason, in
+            the field `nodes` too.
+        FailedPreconditionError, InvalidValueError: As `rewrite.freeze`.
+    """
+    library()
+    graph_def, values = _frozen(model, outputs, inputs)
+    fixed = _fix_defaults(graph_def, inputs)
+    graph = Graph()
+    with graph.as_default():
+        importer = Importer(graph, "", {}, {})
+        importer.add(graph_def)
+    for name, value in values.items():
+        if name in graph._operations:  # see _frozen
+            graph._operations[name]._attrs["value"] = value
+    fetches = _tensors(graph, outputs)
+    cut = _tensors(graph, inputs)
+    feeds: dict[Tensor, Any] = {tensor: tensor.static_shape for tensor in cut}
+    for operation in list(graph._operations.values()):
+        if operation.type in _PLACEHOLDERS:
+            feeds.setdefault(operation.output(0), operation.output(0).static_shape)
+    make, problems = Builder(), Problems()
+    given = {}
+    for tensor, shape in feeds.items():
+        name = make.fresh(tensor.name)
+        given[tensor] = name
+        try:
+            dtype_number(tensor.dtype.np)
+            make.root.inputs.append(Port(name, tensor.dtype.np, shape))
+        except Inexpressible as error:
+            problems.add(tensor.op, "", str(error))
+    for tensor in fetches:
+        make.fresh(tensor.name)
+    draft = Draft(graph, list(fetches), feeds, SessionState(), Options())
+    branches = prepare(draft, [])
+    results = Scope(make, draft, branches, problems, "", dict(given)).run()
+    needed = {operation.name for operation in draft.nodes} | {port.name for port in make.root.inputs}
+    _finish(make, fetches, results, problems)
+    rows = [row for row in problems.rows if row["op"] not in _PLACEHOLDERS or f"{row['name']}:0" in needed]
+    if rows:
+        lines = [f"'{row['name']}' ({row['op']}): {row['reason']}" for row in rows]
+        raise UnimplementedError(
+            f"ONNX cannot express {len(rows)} of {len(draft.nodes)} nodes:{bullets(lines, 1000)}\n"
+            "Name a tensor before them with --fetch, or one behind them with --input.",
+            nodes=rows,
+        )
+    tidy.tidy(make)
+    transposes.move(make)
+    tidy.tidy(make)
+    tidy.fold_into_convolutions(make)
+    tidy.tidy(make)
+    taken = make.root.taken()
+    make.root.inputs = [port for port in make.root.inputs if port.name in taken]
+    return Exported(make, fixed)
+
+
+def _frozen(model: Model, outputs: Sequence[str], inputs: Sequence[str]) -> tuple[Any, dict[str, np.ndarray]]:
+    """The graph with empty constants in the place of variables, and their values: a message has 2 GB at most."""
+    read = checkpoint_values(model)
+    values: dict[str, np.ndarray] = {}
+
+    def value(name: str, node: Any) -> Any:
+        found = read(name, node)
+        if found is None:
+            return None
+        values[name] = found
+        return np.zeros((), found.dtype) if found.dtype != object else found
+
+    graph_def = model.meta_graph.graph_def
+    if inputs:
+        graph_def = _cut(graph_def, inputs)
+    frozen, _, _ = freeze_graph(graph_def, outputs, value)
+    return frozen, values
+
+
+def _cut(graph_def: Any, inputs: Sequence[str]) -> Any:
+    """The graph without what computes the inputs, where whole nodes are not needed for it."""
+    return graph_def
+
+
+def _fix_defaults(graph_def: Any, inputs: Sequence[str]) -> list[str]:
+    """Gives placeholders their defaults; returns the names of their tensors."""
+    wanted = {name.partition(":")[0] for name in inputs}
+    fixed = []
+    for node in graph_def.node:
+        if node.op == _DEFAULTS and node.name not in wanted:
+            number = node.attr["dtype"].type
+            node.op = "Identity"
+            node.attr.clear()
+            node.attr["T"].type = number
+            fixed.append(f"{node.name}:0")
+    return fixed
+
+
+def _tensors(graph: Graph, names: Sequence[str]) -> list[Tensor]:
+    found, missing = [], []
+    for name in names:
+        operation, _, index = name.partition(":")
+        node = graph._operations.get(operation)
+        if node is None or not (index or "0").isdigit() or int(index or 0) >= node.num_outputs:
+            missing.append(f"'{name}'{did_you_mean(operation, graph._operations)}")
+        else:
+            found.append(node.output(int(index or 0)))
+    if missing:
+        raise MissingNameError(f"The graph has no such tensor:{bullets(missing)}", names=missing)
+    return list(dict.fromkeys(found))
+
+
+def _finish(make: Builder, fetches: Sequence[Tensor], results: Sequence[Any], problems: Problems) -> None:
+    for tensor, value in zip(fetches, results):
+        if not isinstance(value, str):
+            problems.add(tensor.op, "", "what is asked for is an array of tensors")
+            continue
+        make.scope = tensor.name
+        name = make.copied(value)
+        node = make.block.nodes[-1]
+        node.outputs[0] = tensor.name
+        make.producers[tensor.name] = node
+        del make.producers[name]
+        try:
+            dtype_number(tensor.dtype.np)
+        except Inexpressible as error:
+            problems.add(tensor.op, "", str(error))
+            continue
+        make.root.outputs.append(Port(tensor.name, tensor.dtype.np, tensor.static_shape))
+
+
+__all__ = ["Exported", "InvalidValueError", "export"]
