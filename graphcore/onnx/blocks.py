@@ -60,7 +60,6 @@ class Node:
     inputs: list[str]
     outputs: list[str]
     attrs: dict[str, Any]
-    name: str = ""
 
     @property
     def blocks(self) -> list[Block]:
@@ -150,6 +149,12 @@ class Builder:
             self.constants[name] = array
         return self._shared[key]
 
+    def forget(self, names: Sequence[str]) -> None:
+        """Drops constants that nothing takes."""
+        for name in names:
+            del self.constants[name]
+        self._shared = {key: name for key, name in self._shared.items() if name in self.constants}
+
     def ints(self, *values: int) -> str:
         """A vector of int64, as shapes and axes are in ONNX."""
         return self.const(np.array(values, np.int64))
@@ -166,7 +171,7 @@ class Builder:
             if value is not None:
                 return [self.const(value)]
         names = [self.fresh() for _ in range(count)]
-        node = Node(op, list(inputs), names, attrs, names[0])
+        node = Node(op, list(inputs), names, attrs)
         self.block.nodes.append(node)
         for name in names:
             self.producers[name] = node
@@ -183,7 +188,7 @@ class Builder:
     def copied(self, name: str) -> str:
         """An Identity in the block in hand: what a block gives must be made in it."""
         made = self.fresh()
-        node = Node("Identity", [name], [made], {}, made)
+        node = Node("Identity", [name], [made], {})
         self.block.nodes.append(node)
         self.producers[made] = node
         return made

@@ -11,7 +11,7 @@ import numpy as np
 from ...formats import files, protos
 from ...formats.errors import bullets, did_you_mean
 from ...formats.rewrite.freeze import checkpoint_values, freeze_graph
-from ...formats.rewrite.model import Model
+from ...formats.rewrite.model import Model, check_names, node_of
 from ..compiler.draft import Draft, Options
 from ..errors import InvalidValueError, MissingNameError, UnimplementedError
 from ..graph import Graph
@@ -90,7 +90,7 @@ def export(model: Model, outputs: Sequence[str], inputs: Sequence[str] = ()) -> 
         FailedPreconditionError, InvalidValueError: As `rewrite.freeze`.
     """
     library()
-    graph_def, values = _frozen(model, outputs, inputs)
+    graph_def, values = _frozen(model, outputs)
     fixed = _fix_defaults(graph_def, inputs)
     graph = Graph()
     with graph.as_default():
@@ -100,7 +100,8 @@ def export(model: Model, outputs: Sequence[str], inputs: Sequence[str] = ()) -> 
         if name in graph._operations:  # see _frozen
             graph._operations[name]._attrs["value"] = value
     fetches = _tensors(graph, outputs)
-    cut = _tensors(graph, inputs)
+    check_names(inputs, model.nodes, "The graph has no such tensor")
+    cut = _tensors(graph, [name for name in inputs if node_of(name) in graph._operations])
     feeds: dict[Tensor, Any] = {tensor: tensor.static_shape for tensor in cut}
     for operation in list(graph._operations.values()):
         if operation.type in _PLACEHOLDERS:
@@ -140,7 +141,7 @@ def export(model: Model, outputs: Sequence[str], inputs: Sequence[str] = ()) -> 
     return Exported(make, fixed)
 
 
-def _frozen(model: Model, outputs: Sequence[str], inputs: Sequence[str]) -> tuple[Any, dict[str, np.ndarray]]:
+def _frozen(model: Model, outputs: Sequence[str]) -> tuple[Any, dict[str, np.ndarray]]:
     """The graph with empty constants in the place of variables, and their values: a message has 2 GB at most."""
     read = checkpoint_values(model)
     values: dict[str, np.ndarray] = {}
@@ -152,16 +153,8 @@ def _frozen(model: Model, outputs: Sequence[str], inputs: Sequence[str]) -> tupl
         values[name] = found
         return np.zeros((), found.dtype) if found.dtype != object else found
 
-    graph_def = model.meta_graph.graph_def
-    if inputs:
-        graph_def = _cut(graph_def, inputs)
-    frozen, _, _ = freeze_graph(graph_def, outputs, value)
+    frozen, _, _ = freeze_graph(model.meta_graph.graph_def, outputs, value)
     return frozen, values
-
-
-def _cut(graph_def: Any, inputs: Sequence[str]) -> Any:
-    """The graph without what computes the inputs, where whole nodes are not needed for it."""
-    return graph_def
 
 
 def _fix_defaults(graph_def: Any, inputs: Sequence[str]) -> list[str]:

@@ -26,7 +26,7 @@ SAME = {
 
 PASSED_ON = (
     "Snapshot", "CheckNumerics", "Print", "EnsureShape", "PlaceholderWithDefault", "DebugGradientIdentity",
-    "RefIdentity", "Enter", "Exit",
+    "RefIdentity", "Enter", "Exit", "NextIteration", "LoopCond",
 )  # fmt: skip
 """What gives its first input."""
 

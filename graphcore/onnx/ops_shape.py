@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .blocks import Inexpressible
@@ -261,16 +263,25 @@ def _check_nhwc(call: Call) -> None:
         raise Inexpressible(f"its data format is {call.attr('data_format')}")
 
 
+def _blocks(call: Call) -> tuple[list[int], str]:
+    """The block's sizes, and the paddings or crops, int64 of shape (axes, 2)."""
+    if call.op.type in ("SpaceToBatch", "BatchToSpace"):
+        return [int(call.attr("block_size"))] * 2, call.ints(1)
+    return [int(size) for size in call.known(1, "block shape")], call.ints(2)
+
+
+def _column(call: Call, pairs: str, index: int) -> str:
+    return call.emit("Gather", pairs, call.const(np.int64(index)), axis=1)
+
+
 @translates("SpaceToBatchND", "SpaceToBatch")
 def _space_to_batch(call: Call) -> str:
-    if call.op.type == "SpaceToBatch":
-        block, paddings = [int(call.attr("block_size"))] * 2, call.known(1, "padding").tolist()
-    else:
-        block, paddings = call.known(1, "block shape").tolist(), call.known(2, "padding").tolist()
+    block, pairs = _blocks(call)
     rank, count = call.rank(0), len(block)
     rest = rank - 1 - count
-    befores, afters = zip(*paddings)
-    pads = call.make.ints(0, *befores, *[0] * rest, 0, *afters, *[0] * rest)
+    zero, zeros = call.make.ints(0), call.make.ints(*[0] * rest)
+    before, after = _column(call, pairs, 0), _column(call, pairs, 1)
+    pads = call.emit("Concat", zero, before, zeros, zero, after, zeros, axis=0)
     padded = call.emit("Pad", call[0], pads, call.like(0, 0), mode="constant")
     # [batch, s0 / b0, b0, s1 / b1, b1, ..., rest]
     shape = call.emit("Shape", padded)
@@ -285,19 +296,16 @@ def _space_to_batch(call: Call) -> str:
     last = [2 * count + 1 + axis for axis in range(rest)]
     moved = call.make.transpose(split, [*within, 0, *outer, *last])
     sizes = [parts[2 * axis + 1] for axis in range(count)]
-    batch = call.emit("Mul", parts[0], call.make.ints(int(np.prod(block))))
+    batch = call.emit("Mul", parts[0], call.make.ints(math.prod(block)))
     return call.emit("Reshape", moved, call.emit("Concat", batch, *sizes, tail, axis=0))
 
 
 @translates("BatchToSpaceND", "BatchToSpace")
 def _batch_to_space(call: Call) -> str:
-    if call.op.type == "BatchToSpace":
-        block, crops = [int(call.attr("block_size"))] * 2, call.known(1, "cropping").tolist()
-    else:
-        block, crops = call.known(1, "block shape").tolist(), call.known(2, "cropping").tolist()
+    block, pairs = _blocks(call)
     rank, count = call.rank(0), len(block)
     shape = call.emit("Shape", call[0])
-    batch = call.emit("Div", call.emit("Gather", shape, call.make.ints(0)), call.make.ints(int(np.prod(block))))
+    batch = call.emit("Div", call.emit("Gather", shape, call.make.ints(0)), call.make.ints(math.prod(block)))
     rest = call.emit("Slice", shape, call.make.ints(1), call.make.ints(rank))
     split = call.emit("Reshape", call[0], call.emit("Concat", call.make.ints(*block), batch, rest, axis=0))
     perm = [count]
@@ -305,18 +313,12 @@ def _batch_to_space(call: Call) -> str:
         perm += [count + 1 + axis, axis]
     perm += range(2 * count + 1, rank + count)
     moved = call.make.transpose(split, perm)
-    sizes = [
-        call.emit("Mul", call.emit("Gather", shape, call.make.ints(axis + 1)), call.make.ints(size))
-        for axis, size in enumerate(block)
-    ]
+    inner = call.emit("Slice", shape, call.make.ints(1), call.make.ints(count + 1))
+    sizes = call.emit("Mul", inner, call.make.ints(*block))
     tail = call.emit("Slice", shape, call.make.ints(count + 1), call.make.ints(rank))
-    joined = call.emit("Reshape", moved, call.emit("Concat", batch, *sizes, tail, axis=0))
-    starts = [before for before, _ in crops]
-    ends = [-after if after else 1 << 40 for _, after in crops]
-    if not any(starts) and min(ends, default=1) > 0:
-        return joined
-    axes = call.make.ints(*range(1, count + 1))
-    return call.emit("Slice", joined, call.make.ints(*starts), call.make.ints(*ends), axes)
+    joined = call.emit("Reshape", moved, call.emit("Concat", batch, sizes, tail, axis=0))
+    ends = call.emit("Sub", sizes, _column(call, pairs, 1))
+    return call.emit("Slice", joined, _column(call, pairs, 0), ends, call.make.ints(*range(1, count + 1)))
 
 
 @translates("RandomUniform", "RandomStandardNormal")

@@ -21,8 +21,7 @@ def tidy(make: Builder) -> None:
     while _drop_unused(make.root):
         pass
     taken = make.root.taken()
-    for name in [name for name in make.constants if name not in taken]:
-        del make.constants[name]
+    make.forget([name for name in make.constants if name not in taken])
 
 
 def _renamed(node: Node, names: dict[str, str]) -> None:
@@ -133,8 +132,8 @@ def _fold_once(make: Builder, block: Block) -> bool:
         bias = make.constants[conv.inputs[2]] if len(conv.inputs) > 2 else np.zeros(len(weights), weights.dtype)
         scaled = weights * scale.reshape(-1, *[1] * (weights.ndim - 1))
         conv.inputs[1:] = [
-            make.const(scaled.astype(weights.dtype), wish=f"{conv.name}_weights"),
-            make.const((bias * scale + offset).astype(weights.dtype), wish=f"{conv.name}_bias"),
+            make.const(scaled.astype(weights.dtype), wish=f"{conv.outputs[0]}_weights"),
+            make.const((bias * scale + offset).astype(weights.dtype), wish=f"{conv.outputs[0]}_bias"),
         ]
         conv.outputs = list(node.outputs)
         block.nodes.remove(node)

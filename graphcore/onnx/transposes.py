@@ -78,9 +78,9 @@ class _Mover:
         source, perm = self.before[name]
         if perm == tuple(range(len(perm))):
             self._need(source)
-            self.nodes.append(Node("Identity", [source], [name], {}, name))
+            self.nodes.append(Node("Identity", [source], [name], {}))
         else:
-            self.nodes.append(Node("Transpose", [source], [name], {"perm": list(perm)}, name))
+            self.nodes.append(Node("Transpose", [source], [name], {"perm": list(perm)}))
 
     def _moved(self, node: Node) -> bool:
         """Lets a node work on the values before the transposes; whether that was possible."""
@@ -114,7 +114,7 @@ class _Mover:
         if node.op == "Shape" and not node.attrs:
             self.nodes.append(Node("Shape", [self.before[node.inputs[0]][0]], [inner := self.make.fresh()], {}))
             order = self.make.ints(*perm)
-            self.nodes.append(Node("Gather", [inner, order], node.outputs, {"axis": 0}, node.name))
+            self.nodes.append(Node("Gather", [inner, order], node.outputs, {"axis": 0}))
             return True
         return False
 
@@ -123,10 +123,10 @@ class _Mover:
     ) -> bool:
         inputs = [self.before[name][0] if name in self.before else name for name in names]
         if perm is None or perm == tuple(range(len(perm))):
-            self.nodes.append(Node(node.op, inputs, node.outputs, attrs, node.name))
+            self.nodes.append(Node(node.op, inputs, node.outputs, attrs))
             return True
         made = [self.make.fresh(f"{name}__before") for name in node.outputs]
-        self.nodes.append(Node(node.op, inputs, made, attrs, node.name))
+        self.nodes.append(Node(node.op, inputs, made, attrs))
         for name, source in zip(node.outputs, made):
             self.before[name] = (source, perm)
         return True

@@ -145,7 +145,7 @@ def _port(info: Any, port: Port) -> None:
 
 def _node(onnx: Any, message: Any, node: Node) -> None:
     message.op_type = node.op
-    message.name = node.name
+    message.name = node.outputs[0]
     message.input.extend(node.inputs)
     message.output.extend(node.outputs)
     for key, value in node.attrs.items():
@@ -153,7 +153,7 @@ def _node(onnx: Any, message: Any, node: Node) -> None:
             continue
         if isinstance(value, Block):
             attribute = message.attribute.add(name=key, type=onnx.AttributeProto.GRAPH)
-            _graph(onnx, attribute.g, value, f"{node.name}/{key}")
+            _graph(onnx, attribute.g, value, f"{node.outputs[0]}/{key}")
         else:
             message.attribute.append(onnx.helper.make_attribute(key, value))
 
