@@ -13,43 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from . import folding
-
-DTYPES = {
-    "float32": 1,
-    "uint8": 2,
-    "int8": 3,
-    "uint16": 4,
-    "int16": 5,
-    "int32": 6,
-    "int64": 7,
-    "object": 8,
-    "bool": 9,
-    "float16": 10,
-    "float64": 11,
-    "uint32": 12,
-    "uint64": 13,
-    "bfloat16": 16,
-}
-"""NumPy's names of dtypes (`object` holds strings) with ONNX's numbers. Complex ones have no ops there."""
+from . import folding, schemas
+from .dtypes import (
+    DTYPES as DTYPES,
+    Inexpressible as Inexpressible,
+    dtype_number as dtype_number,
+)
 
 _SHARED_BYTES = 1024
-
-
-class Inexpressible(Exception):
-    """Why ONNX cannot say what a node computes; the exporter gathers one for each such node."""
-
-
-def dtype_number(dtype: Any) -> int:
-    """ONNX's number of a NumPy dtype.
-
-    Raises:
-        Inexpressible: ONNX has none.
-    """
-    name = np.dtype(dtype).name
-    if name not in DTYPES:
-        raise Inexpressible(f"ONNX has no operators for {name}")
-    return DTYPES[name]
 
 
 @dataclass
@@ -122,6 +93,7 @@ class Builder:
         self.root = self.block = Block()
         self.constants: dict[str, np.ndarray] = {}
         self.producers: dict[str, Node] = {}
+        self.dtypes: dict[str, str] = {}  # NumPy's names, as far as they are known
         self.scope = ""
         self._counts: dict[str, int] = {}
         self._shared: dict[tuple[Any, ...], str] = {}
@@ -142,11 +114,13 @@ class Builder:
         if array.nbytes > _SHARED_BYTES or array.dtype == object:
             name = self.fresh(wish or f"{self.scope or 'constant'}_value")
             self.constants[name] = array
+            self.dtypes[name] = array.dtype.name
             return name
         key = (array.dtype.name, array.shape, array.tobytes())
         if key not in self._shared:
             self._shared[key] = name = self.fresh(wish or f"{self.scope or 'constant'}_value")
             self.constants[name] = array
+            self.dtypes[name] = array.dtype.name
         return self._shared[key]
 
     def forget(self, names: Sequence[str]) -> None:
@@ -170,12 +144,38 @@ class Builder:
             value = folding.evaluate(op, given, attrs)
             if value is not None:
                 return [self.const(value)]
+        dtypes = [self.dtypes.get(name) for name in inputs]
+        if schemas.widened(op, dtypes):
+            return self._wide(op, inputs, dtypes, count, attrs)
         names = [self.fresh() for _ in range(count)]
         node = Node(op, list(inputs), names, attrs)
+        if node.blocks:
+            made: list[str | None] = [None] * count
+        else:
+            made = schemas.results(op, dtypes, attrs, count)
         self.block.nodes.append(node)
-        for name in names:
+        for name, dtype in zip(names, made):
             self.producers[name] = node
+            if dtype is not None:
+                self.dtypes[name] = dtype
         return names
+
+    def _wide(
+        self, op: str, inputs: Sequence[str], dtypes: Sequence[str | None], count: int, attrs: dict[str, Any]
+    ) -> list[str]:
+        """Computes in float32 what ONNX does not in half precision."""
+        (half,) = {dtype for dtype in dtypes if dtype in ("float16", "bfloat16")}
+        wide = [self.cast(name, np.float32) if dtype == half else name for name, dtype in zip(inputs, dtypes)]
+        results = self.emit_many(op, wide, count, **attrs)
+        to = DTYPES[half]
+        return [
+            self.emit("Cast", name, to=to) if self.dtypes.get(name) == "float32" else name for name in results
+        ]
+
+    def port(self, name: str, dtype: Any, shape: tuple[int | None, ...] | None = None) -> Port:
+        """An input of a block."""
+        self.dtypes[name] = np.dtype(dtype).name
+        return Port(name, dtype, shape)
 
     def inside(self, block: Block, make: Callable[[], Any]) -> Any:
         """Calls `make` while nodes go into `block`."""
@@ -191,6 +191,8 @@ class Builder:
         node = Node("Identity", [name], [made], {})
         self.block.nodes.append(node)
         self.producers[made] = node
+        if name in self.dtypes:
+            self.dtypes[made] = self.dtypes[name]
         return made
 
     # What many translations are made of

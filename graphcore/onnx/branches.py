@@ -58,6 +58,8 @@ class Branches:
 
     def _side(self, tensor: Tensor) -> tuple[Any, bool]:
         predicate, side = self.draft.resolve(tensor.op._inputs[1]), tensor.value_index == 1
+        while predicate.op.type == "Identity" and predicate not in self.draft.feeds:
+            predicate = self.draft.resolve(predicate.op._inputs[0])  # tf.cond makes switches of both
         value = self._known.value(predicate)
         if value is None:
             return predicate, side

@@ -75,11 +75,11 @@ def build_loop(
     (first,) = condition(starts)
     carried = [index for index, value in enumerate(starts) if isinstance(value, str)]
     scanned: list[int] = []
-    block = Block(inputs=[Port(make.fresh(), np.int64, ()), Port(make.fresh(), np.bool_, ())])
+    block = Block(inputs=[make.port(make.fresh(), np.int64, ()), make.port(make.fresh(), np.bool_, ())])
     variables = list(starts)
     for index in carried:
         variables[index] = make.fresh()
-        block.inputs.append(Port(variables[index], dtypes[index]))
+        block.inputs.append(make.port(variables[index], dtypes[index]))
 
     def fill() -> None:
         after = body(variables)
@@ -107,8 +107,10 @@ def build_loop(
     results = list(starts)
     for index, name in zip(carried, names):
         results[index] = name
+        make.dtypes[name] = np.dtype(dtypes[index]).name
     for index, name in zip(scanned, names[len(carried) :]):
         results[index] = Array(name, starts[index].size, starts[index].dtype)
+        make.dtypes[name] = np.dtype(starts[index].dtype).name
     return results
 
 
@@ -154,8 +156,8 @@ def _else(call: Call, name: str) -> list[Any]:
 
 
 def _truth(call: Call) -> str:
-    if call.rank(0):
-        raise Inexpressible("its condition is no scalar")
+    if call.rank(0) or call.dtype(0) == object:
+        raise Inexpressible("its condition is no number")
     if call.dtype(0) == np.bool_:
         return call[0]
     return call.make.cast(call[0], np.bool_)
@@ -176,7 +178,10 @@ def _choose(call: Call, condition: str, function: Any, otherwise: Callable[[], l
         call.make.inside(block, ports)
         blocks.append(block)
     count = call.op.num_outputs
-    return call.make.emit_many("If", [condition], count, then_branch=blocks[0], else_branch=blocks[1])
+    names = call.make.emit_many("If", [condition], count, then_branch=blocks[0], else_branch=blocks[1])
+    for index, name in enumerate(names):
+        call.make.dtypes[name] = call.out_dtype(index).name
+    return list(names)
 
 
 @translates("Case", "StatelessCase")

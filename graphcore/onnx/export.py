@@ -31,6 +31,7 @@ from . import (  # noqa: F401 - each adds its translations to the table
     transposes,
 )
 from .blocks import Builder, Inexpressible, Port, dtype_number
+from .table import Absent
 from .translate import Problems, Scope, prepare
 from .write import library, write_model
 
@@ -113,7 +114,7 @@ def export(model: Model, outputs: Sequence[str], inputs: Sequence[str] = ()) -> 
         given[tensor] = name
         try:
             dtype_number(tensor.dtype.np)
-            make.root.inputs.append(Port(name, tensor.dtype.np, shape))
+            make.root.inputs.append(make.port(name, tensor.dtype.np, shape))
         except Inexpressible as error:
             problems.add(tensor.op, "", str(error))
     for tensor in fetches:
@@ -188,7 +189,8 @@ def _tensors(graph: Graph, names: Sequence[str]) -> list[Tensor]:
 def _finish(make: Builder, fetches: Sequence[Tensor], results: Sequence[Any], problems: Problems) -> None:
     for tensor, value in zip(fetches, results):
         if not isinstance(value, str):
-            problems.add(tensor.op, "", "what is asked for is an array of tensors")
+            what = "which ONNX does not give" if isinstance(value, Absent) else "an array of tensors"
+            problems.add(tensor.op, "", f"what is asked for is its output {tensor.value_index}, {what}")
             continue
         make.scope = tensor.name
         name = make.copied(value)

@@ -7,27 +7,22 @@ import numpy as np
 from .blocks import Inexpressible
 from .table import Call, translates
 
-_MODES = {"ResizeBilinear": "linear", "ResizeNearestNeighbor": "nearest", "ResizeBicubic": "cubic"}
+_MODES = {"ResizeBilinear": "linear", "ResizeNearestNeighbor": "nearest"}
 
 
 @translates(*_MODES)
 def _resize(call: Call) -> str:
     mode = _MODES[call.op.type]
     corners, half = bool(call.attr("align_corners")), bool(call.attr("half_pixel_centers"))
-    if mode == "cubic" and not half:
-        raise Inexpressible("ONNX has no bicubic interpolation with the coefficients of TensorFlow 1")
     attrs = {"mode": mode, "coordinate_transformation_mode": "asymmetric"}
     if corners:
         attrs["coordinate_transformation_mode"] = "align_corners"
     elif half:
         attrs["coordinate_transformation_mode"] = "half_pixel"
-    more: dict[str, object] = {}
     if mode == "nearest":
         attrs["nearest_mode"] = "round_prefer_ceil" if corners else "floor"
         if half:
             raise Inexpressible("ONNX rounds the centers of pixels otherwise")
-    if mode == "cubic":
-        more = {"cubic_coeff_a": -0.5, "exclude_outside": 1}
     x = call.make.transpose(call[0], [0, 3, 1, 2])
     if mode != "nearest" and call.dtype(0) != np.float32:
         x = call.make.cast(x, np.float32)
@@ -37,7 +32,12 @@ def _resize(call: Call) -> str:
     if known is not None and None not in known:
         kept = call.const(np.array([known[0], known[3]], np.int64))
     sizes = call.emit("Concat", kept, call.ints(1), axis=0)
-    return call.make.transpose(call.emit("Resize", x, "", "", sizes, **attrs, **more), [0, 2, 3, 1])
+    return call.make.transpose(call.emit("Resize", x, "", "", sizes, **attrs), [0, 2, 3, 1])
+
+
+@translates("ResizeBicubic")
+def _bicubic(call: Call) -> str:
+    raise Inexpressible("TensorFlow takes bicubic weights from a table of 1024, which ONNX does not have")
 
 
 @translates("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3")

@@ -13,13 +13,13 @@ SAME = {
     "Abs": "Abs", "Acos": "Acos", "Acosh": "Acosh", "Asin": "Asin", "Asinh": "Asinh", "Atan": "Atan",
     "Atanh": "Atanh", "Ceil": "Ceil", "Cos": "Cos", "Cosh": "Cosh", "Elu": "Elu", "Erf": "Erf", "Exp": "Exp",
     "Floor": "Floor", "IsNan": "IsNaN", "Log": "Log", "LogicalNot": "Not", "Neg": "Neg",
-    "Reciprocal": "Reciprocal", "Inv": "Reciprocal", "Relu": "Relu", "Rint": "Round", "Selu": "Selu",
+    "Reciprocal": "Reciprocal", "Inv": "Reciprocal", "Rint": "Round", "Selu": "Selu",
     "Sigmoid": "Sigmoid", "Sign": "Sign", "Sin": "Sin", "Sinh": "Sinh", "Softplus": "Softplus",
     "Softsign": "Softsign", "Sqrt": "Sqrt", "Tan": "Tan", "Tanh": "Tanh", "Invert": "BitwiseNot",
     "Add": "Add", "AddV2": "Add", "Sub": "Sub", "Mul": "Mul", "RealDiv": "Div", "Maximum": "Max",
     "Minimum": "Min", "Pow": "Pow", "Less": "Less", "LessEqual": "LessOrEqual", "Greater": "Greater",
     "GreaterEqual": "GreaterOrEqual", "LogicalAnd": "And", "LogicalOr": "Or", "BitwiseAnd": "BitwiseAnd",
-    "BitwiseOr": "BitwiseOr", "BitwiseXor": "BitwiseXor", "TruncateDiv": "Div",
+    "BitwiseOr": "BitwiseOr", "BitwiseXor": "BitwiseXor",
     "Identity": "Identity", "StopGradient": "Identity", "PreventGradient": "Identity",
 }  # fmt: skip
 """Ops that ONNX has under another name, or the same."""
@@ -95,6 +95,11 @@ def _erfc(call: Call) -> str:
     return call.emit("Sub", call.like(0, 1), call.emit("Erf", call[0]))
 
 
+@translates("Relu")
+def _relu(call: Call) -> str:
+    return call[0] if call.dtype(0).kind == "u" else call.emit("Relu", call[0])
+
+
 @translates("Relu6")
 def _relu6(call: Call) -> str:
     return call.emit("Clip", call[0], call.like(0, 0), call.like(0, 6))
@@ -139,6 +144,15 @@ def _bias_add(call: Call) -> str:
 @translates("Div")
 def _div(call: Call) -> str:
     return call.emit("Div", call[0], call[1])
+
+
+@translates("TruncateDiv")
+def _truncate_div(call: Call) -> str:
+    quotient = call.emit("Div", call[0], call[1])
+    if call.dtype(0).kind != "f":
+        return quotient
+    below = call.emit("Less", quotient, call.like(0, 0))
+    return call.emit("Where", below, call.emit("Ceil", quotient), call.emit("Floor", quotient))
 
 
 @translates("DivNoNan")
@@ -240,7 +254,9 @@ def _approximately(call: Call) -> str:
 def _shift(call: Call) -> str:
     if call.dtype(0).kind != "u":
         raise Inexpressible(f"ONNX shifts unsigned integers only, not {call.dtype(0).name}")
-    return call.emit("BitShift", call[0], call[1], direction=call.op.type.removesuffix("Shift").upper())
+    most = call.like(0, call.dtype(0).itemsize * 8 - 1)
+    by = call.emit("Min", call[1], most)
+    return call.emit("BitShift", call[0], by, direction=call.op.type.removesuffix("Shift").upper())
 
 
 @translates("Cast")

@@ -25,7 +25,16 @@ def _mat_mul(call: Call) -> str:
 
 @translates("Einsum")
 def _einsum(call: Call) -> str:
-    return call.emit("Einsum", *call.names, equation=call.attr("equation"))
+    equation = call.attr("equation").replace(" ", "")
+    inputs, _, output = equation.partition("->")
+    letters = output.replace("...", "")
+    if len(set(letters)) < len(letters):
+        raise Inexpressible("its result is a diagonal")
+    spread = [index for index, part in enumerate(inputs.split(",")) if "..." in part]
+    ranks = {call.rank(index) - len(inputs.split(",")[index].replace("...", "")) for index in spread}
+    if len(ranks) > 1:
+        raise Inexpressible("its inputs have different numbers of axes in the place of ...")
+    return call.emit("Einsum", *call.names, equation=equation)
 
 
 @translates("Softmax", "LogSoftmax")
@@ -110,6 +119,8 @@ def padding_of(
         elif size is None:
             return {"auto_pad": "SAME_UPPER"}
         else:
+            if len(windows) == 3 and (-(-size // stride) - 1) * stride + window - size < -1:
+                raise Inexpressible("its windows begin behind the first element")
             pairs.append(same_pads(size, window, stride))
     return {"pads": [before for before, _ in pairs] + [after for _, after in pairs]} if any(map(any, pairs)) else {}
 
@@ -239,14 +250,22 @@ def _fused_batch_norm(call: Call) -> list[str]:
         y = call.emit("BatchNormalization", x, *call.names[1:5], epsilon=epsilon)
         return [layout.back(y), call[3], call[4], call[3], call[4]]
     # by the moments of this very batch
-    axes = call.make.ints(0, *range(2, layout.rank))
+    make, narrow = call.make, call.dtype(0) != np.float32
+    x = make.cast(x, np.float32) if narrow else x
+    axes = make.ints(0, *range(2, layout.rank))
     mean = call.emit("ReduceMean", x, axes, keepdims=1)
     apart = call.emit("Sub", x, mean)
     variance = call.emit("ReduceMean", call.emit("Mul", apart, apart), axes, keepdims=1)
-    scale, offset = (call.make.reshape(call[index], -1, *[1] * (layout.rank - 2)) for index in (1, 2))
-    deviation = call.emit("Sqrt", call.emit("Add", variance, call.like(0, epsilon)))
+    scale, offset = (make.reshape(call[index], -1, *[1] * (layout.rank - 2)) for index in (1, 2))
+    deviation = call.emit("Sqrt", call.emit("Add", variance, call.const(np.float32(epsilon))))
     y = call.emit("Add", call.emit("Mul", call.emit("Div", apart, deviation), scale), offset)
-    return [layout.back(y), call.make.reshape(mean, -1)]
+    y = make.cast(y, call.dtype(0)) if narrow else y
+    count = call.emit("ReduceProd", call.emit("Gather", call.emit("Shape", x), axes), keepdims=0)
+    count = make.cast(count, np.float32)
+    one = call.const(np.float32(1))
+    unbiased = call.emit("Div", count, call.emit("Max", call.emit("Sub", count, one), one))
+    mean, variance = make.reshape(mean, -1), make.reshape(variance, -1)
+    return [layout.back(y), mean, call.emit("Mul", variance, unbiased), mean, variance]
 
 
 @translates("BatchNormWithGlobalNormalization")

@@ -31,7 +31,7 @@ def _reduction(name: str) -> Callable[[Call], str]:
         axes, none = _axes(call)
         if none:
             return call.emit("Abs", call[0]) if name == "ReduceL2" else call[0]
-        return call.emit(name, call[0], axes, keepdims=int(call.attr("keep_dims")))
+        return call.emit(name, call[0], axes, keepdims=int(call.attr("keep_dims")), noop_with_empty_axes=1)
 
     return translate
 
@@ -47,8 +47,8 @@ def _logical(call: Call) -> str:
         return call[0]
     name = "ReduceMin" if call.op.type == "All" else "ReduceMax"
     numbers = call.make.cast(call[0], np.int32)
-    reduced = call.emit(name, numbers, axes, keepdims=int(call.attr("keep_dims")))
-    return call.make.cast(reduced, np.bool_)
+    reduced = call.emit(name, numbers, axes, keepdims=int(call.attr("keep_dims")), noop_with_empty_axes=1)
+    return call.emit("Greater", reduced, call.const(np.int32(0)))  # of none: the largest, the smallest number
 
 
 @translates("ArgMax", "ArgMin")
@@ -85,8 +85,13 @@ def _top_k(call: Call) -> list[str]:
 def _in_top_k(call: Call) -> str:
     predictions, targets = call[0], call.ints(1)
     count = call.const(np.int64(call.attr("k"))) if call.op.type == "InTopK" else call.ints(2)
-    at = call.make.unsqueeze(targets, 1)
+    classes = call.size_of(0, 1)
+    zero = call.make.ints(0)
+    valid = call.emit("And", call.emit("Less", targets, classes), call.emit("GreaterOrEqual", targets, zero))
+    at = call.make.unsqueeze(call.emit("Where", valid, targets, zero), 1)
     own = call.emit("GatherElements", predictions, at, axis=1)
     larger = call.make.cast(call.emit("Greater", predictions, own), np.int64)
     before = call.emit("ReduceSum", larger, call.make.ints(1), keepdims=0)
-    return call.emit("Less", before, count)
+    flat = call.make.reshape(own, -1)
+    finite = call.emit("Not", call.emit("Or", call.emit("IsInf", flat), call.emit("IsNaN", flat)))
+    return call.emit("And", call.emit("And", valid, finite), call.emit("Less", before, count))

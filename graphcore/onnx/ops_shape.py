@@ -114,13 +114,13 @@ def _split_by_sizes(call: Call) -> list[str]:
     sizes = value.tolist()
     if -1 in sizes:
         whole = call.dims(0)[axis]
-        rest = -1 - sum(sizes)
+        others = sum(sizes) + 1
         if whole is None:
-            sizes_name = call.emit("Sub", call.size_of(0, axis), call.make.ints(rest))
+            sizes_name = call.emit("Sub", call.size_of(0, axis), call.make.ints(others))
             parts = [sizes_name if size == -1 else call.make.ints(size) for size in sizes]
             joined = call.emit("Concat", *parts, axis=0)
             return call.make.emit_many("Split", [call[0], joined], count, axis=axis)
-        sizes[sizes.index(-1)] = whole - rest
+        sizes[sizes.index(-1)] = whole - others
     return _split(call, call[0], sizes, axis)
 
 
@@ -191,6 +191,8 @@ def _lin_space(call: Call) -> str:
 
 @translates("Pad", "PadV2", "MirrorPad")
 def _pad(call: Call) -> str:
+    if call.shape(0) == ():
+        return call[0]
     value = call.value(1)
     if value is not None:
         pads = call.const(np.asarray(value, np.int64).T.reshape(-1))

@@ -14,6 +14,8 @@ _END = 1 << 40
 
 @translates("Slice")
 def _slice(call: Call) -> str:
+    if call.shape(0) == ():
+        return call[0]
     begins, sizes = call.value(1), call.value(2)
     if begins is not None and sizes is not None:
         starts = begins.tolist()
@@ -141,7 +143,7 @@ def _gather_v2(call: Call) -> str:
     if not batch:
         return call.emit("Gather", call[0], call[1], axis=axis)
     rank = call.rank(0)
-    batch, axis = batch % (call.rank(1) + 1), axis % rank
+    batch, axis = batch if batch > 0 else batch + call.rank(1), axis % rank
     if axis != batch:
         raise Inexpressible("it gathers in batches along another axis than the first")
     return call.emit("GatherND", call[0], call.make.unsqueeze(call.ints(1), -1), batch_dims=batch)
@@ -176,24 +178,42 @@ def _where(call: Call) -> str:
     return call.make.transpose(call.emit("NonZero", given), [1, 0])
 
 
-@translates("Select", "SelectV2")
+@translates("SelectV2")
+def _select_v2(call: Call) -> str:
+    return call.emit("Where", *call.names)
+
+
+@translates("Select")
 def _select(call: Call) -> str:
-    condition = call[0]
-    if call.op.type == "Select" and call.rank(0) == 1:
-        rank = call.rank(1)
-        condition = call.make.unsqueeze(condition, *range(1, rank))
+    condition, shape, other = call[0], call.shape(0), call.shape(1)
+    if shape is None or (len(shape) == 1 and other is None):
+        # Of a vector each element chooses a row: axes of one element behind it, as many as there are.
+        own = call.emit("Shape", condition)
+        missing = call.emit("Sub", call.emit("Shape", call.emit("Shape", call[1])), call.emit("Shape", own))
+        ones = call.emit("Expand", call.make.ints(1), missing)
+        condition = call.emit("Reshape", condition, call.emit("Concat", own, ones, axis=0), allowzero=1)
+    elif len(shape) == 1:
+        condition = call.make.unsqueeze(condition, *range(1, call.rank(1)))
     return call.emit("Where", condition, call[1], call[2])
 
 
 @translates("OneHot")
 def _one_hot(call: Call) -> str:
-    values = call.emit("Concat", call.make.reshape(call[3], 1), call.make.reshape(call[2], 1), axis=0)
     # ONNX counts negative indices from the end; TensorFlow has no place for them.
     indices, depth = call.ints(0), call.ints(1)
     inside = call.emit("Less", call.emit("Abs", indices), depth)
     inside = call.emit("And", inside, call.emit("Not", call.emit("Less", indices, call.const(np.int64(0)))))
     indices = call.emit("Where", inside, indices, depth)
-    return call.emit("OneHot", indices, depth, values, axis=int(call.attr("axis")))
+    axis, scalar = int(call.attr("axis")), call.rank(0) == 0
+    if scalar:
+        indices, axis = call.make.reshape(indices, 1), -1
+    if call.dtype(2) in (np.float32, np.int64):
+        ends = [call.make.reshape(call[index], 1) for index in (3, 2)]
+        made = call.emit("OneHot", indices, depth, call.emit("Concat", *ends, axis=0), axis=axis)
+    else:
+        made = call.emit("OneHot", indices, depth, call.make.ints(0, 1), axis=axis)
+        made = call.emit("Where", call.make.cast(made, np.bool_), call[2], call[3])
+    return call.make.squeeze(made, 0) if scalar else made
 
 
 @translates("MatrixBandPart")
@@ -227,5 +247,9 @@ def _matrix_diag(call: Call) -> str:
 def _unique(call: Call) -> list[str]:
     if call.op.type == "UniqueV2" and call.rank(0) != 1:
         raise Inexpressible("it compares slices along an axis")
-    values, _, index, _ = call.make.emit_many("Unique", [call[0]], 4, sorted=0)
-    return [values, call.make.sizes_as(index, call.out_dtype(1))]
+    given, dtype = call[0], call.dtype(0)
+    if dtype.kind in "iu" and dtype != np.int64:
+        given = call.make.cast(given, np.int64)  # runtimes have it for few dtypes
+    values, _, index, _ = call.make.emit_many("Unique", [given], 4, sorted=0)
+    return [call.make.sizes_as(values, dtype) if given != call[0] else values,
+            call.make.sizes_as(index, call.out_dtype(1))]

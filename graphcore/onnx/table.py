@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +32,13 @@ def translates(*ops: str) -> Callable[[Translation], Translation]:
     return register
 
 
+@dataclass(frozen=True)
+class Absent:
+    """What stands for an output that ONNX does not have."""
+
+    tensor: Tensor
+
+
 class Call:
     """One operation that is translated.
 
@@ -50,6 +58,8 @@ class Call:
     def __getitem__(self, index: int) -> str:
         """The name of input `index`."""
         name = self.given(index)
+        if isinstance(name, Absent):
+            raise Inexpressible(f"it takes '{name.tensor.name}', which ONNX does not give")
         if not isinstance(name, str):
             raise Inexpressible("it takes a list or array of tensors as a whole")
         return name
@@ -138,6 +148,8 @@ class Call:
 
     def like(self, index: int, value: float) -> str:
         """A constant scalar of input `index`'s dtype."""
+        if self.dtype(index) == object:
+            raise Inexpressible("ONNX has no operators on strings")
         return self.make.const(value, self.dtype(index))
 
     def shape_of(self, index: int) -> str:

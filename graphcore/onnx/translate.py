@@ -18,7 +18,7 @@ from ..shapes import Shape
 from . import branches as branching
 from .blocks import Block, Builder, Inexpressible, Port, dtype_number
 from .branches import NOWHERE, Branches, Guard
-from .table import TRANSLATIONS, Call
+from .table import TRANSLATIONS, Absent, Call
 
 HANDLES = frozenset({"resource", "variant"})
 
@@ -114,10 +114,9 @@ class Scope:
     def _give(self, operation: Operation, made: Any) -> None:
         results = list(made) if isinstance(made, (list, tuple)) else [made]
         for index, value in enumerate(results):
-            if value is not None:
-                self.values[operation.output(index)] = value
+            self.values[operation.output(index)] = value
         for index in range(len(results), operation.num_outputs):
-            self.values[operation.output(index)] = f"?{operation.name}:{index}"
+            self.values[operation.output(index)] = Absent(operation.output(index))
 
     # Conditionals of TensorFlow 1
 
@@ -149,6 +148,7 @@ class Scope:
         )
         for merge, name in zip(merges, names):
             self.values[merge.output(0)] = name
+            self.make.dtypes[name] = np.dtype(merge.output(0).dtype.np).name
             # which input it was
             first_if_true = self.branches.chosen[merge][1] is self._first(merge)
             index = self.make.emit(

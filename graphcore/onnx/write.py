@@ -17,8 +17,8 @@ import numpy as np
 from ...formats import files
 from ..errors import InternalError, MissingExtraError
 from .blocks import DTYPES, Block, Builder, Node, Port
+from .schemas import OPSET
 
-OPSET = 18
 IR_VERSION = 8
 MESSAGE_LIMIT = 1_900_000_000
 """Bytes of weights up to which they are in the model's own file."""
