@@ -111,7 +111,7 @@ def resolve_prefix(path: files.Path, latest_filename: str = STATE_NAME) -> Resol
         MissingFileError: None of these; lists what was looked for and what is there.
         DataLossError: A state file that is not one.
     """
-    name = files.location(path)
+    name = _with_count(files.location(path))
     search = _Search()
     if files.is_directory(name):
         # `dir/` is itself the prefix where the base name is empty.
@@ -135,6 +135,17 @@ def resolve_prefix(path: files.Path, latest_filename: str = STATE_NAME) -> Resol
     return found
 
 
+def _with_count(name: str) -> str:
+    """`PREFIX-?????-of-00002` for `PREFIX-?????-of-?????`, where there are files of one count alone."""
+    stem = name.removesuffix("-?????-of-?????")
+    folder, base = os.path.split(stem)
+    if stem == name or not files.is_directory(folder or "."):
+        return name
+    matches = (V1_SHARD.fullmatch(other) for other in files.list_directory(folder or "."))
+    counts = {match["count"] for match in matches if match and match["prefix"] == base}
+    return f"{stem}-?????-of-{counts.pop()}" if len(counts) == 1 else name
+
+
 def read_state(directory: files.Path, latest_filename: str = STATE_NAME) -> CheckpointState | None:
     """What the state file of a directory says, relative paths joined to the directory; None without one.
 
@@ -156,48 +167,6 @@ def read_state(directory: files.Path, latest_filename: str = STATE_NAME) -> Chec
         tuple(message.all_model_checkpoint_timestamps),
         message.last_preserved_timestamp,
     )
-
-
-def write_state(
-    directory: files.Path,
-    model_checkpoint_path: str,
-    all_model_checkpoint_paths: Sequence[str] = (),
-    save_relative_paths: bool = False,
-    latest_filename: str = STATE_NAME,
-) -> None:
-    """Writes the state file of a directory atomically, as TensorFlow does.
-
-    Absolute paths stay absolute unless `save_relative_paths`; relative ones are rewritten to be
-    relative to a relative `directory`. The newest path is put last in the list if it is not.
-
-    Raises:
-        InvalidValueError: The state file would overwrite the checkpoint.
-        OpError: The file cannot be written.
-    """
-    folder = files.location(directory)
-    every = list(all_model_checkpoint_paths)
-    if not every or every[-1] != model_checkpoint_path:
-        every.append(model_checkpoint_path)
-
-    def stored(path: str) -> str:
-        absolute = os.path.isabs(path)
-        if (absolute and save_relative_paths) or (not absolute and not os.path.isabs(folder)):
-            relative = os.path.relpath(path, folder or ".")
-            # relpath drops the slash that tells an empty base name from a file
-            return relative + "/" if path.endswith("/") else relative
-        return path
-
-    target = os.path.join(folder, latest_filename)
-    if target == model_checkpoint_path or stored(model_checkpoint_path) == latest_filename:
-        raise InvalidValueError(
-            f"Save path '{model_checkpoint_path}' conflicts with path used for checkpoint state. "
-            "Please use a different save path.",
-            path=target,
-        )
-    message = protos.CheckpointState(
-        model_checkpoint_path=stored(model_checkpoint_path), all_model_checkpoint_paths=map(stored, every)
-    )
-    files.write_bytes(target, protos.format_text(message).encode())
 
 
 def latest_checkpoint(directory: files.Path, latest_filename: str = STATE_NAME) -> str | None:

@@ -205,6 +205,16 @@ class InvalidStateError(FailedPreconditionError, RuntimeError):
     """Something is not in the state for what is asked; Python code would report a RuntimeError."""
 
 
+class InvalidUseError(FailedPreconditionError, AssertionError):
+    """Something is asked for out of order, or without what it needs; TensorFlow reports an AssertionError."""
+
+
+class UnparsedFileError(DataLossError, OSError):
+    """A file is not what it should be; TensorFlow reports an IOError."""
+
+    __str__ = OpError.__str__
+
+
 class NotSupportedError(UnimplementedError, NotImplementedError):
     """An operation of the interface that nobody implements, here or in TensorFlow."""
 

@@ -432,6 +432,13 @@ def remove_file(path: Path) -> None:
             os.unlink(location(path))
 
 
+def remove_directory(path: Path) -> None:
+    """Removes a directory where it is empty. Object stores have none."""
+    if not is_remote(path):
+        with suppress(OSError):
+            os.rmdir(location(path))
+
+
 def make_directory(path: Path, parents: bool = False) -> None:
     """Makes a directory unless it is there; with `parents` also those above it. Object stores have none."""
     if is_remote(path):

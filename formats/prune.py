@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from . import checkpoint_state, files, leftovers
+from . import checkpoint_state, checkpoint_state_writer, files, leftovers
 from .errors import InvalidValueError, MissingFileError, OpError
 
 
@@ -86,7 +86,7 @@ def carry_out(chosen: Plan) -> None:
         gone = [os.path.basename(one) for one in chosen.removed]
         paths = [one for one in state.all_model_checkpoint_paths if os.path.basename(one) not in gone]
         if len(paths) < len(state.all_model_checkpoint_paths):
-            checkpoint_state.write_state(
+            checkpoint_state_writer.write_state(
                 chosen.directory,
                 state.model_checkpoint_path,
                 paths,

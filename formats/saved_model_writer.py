@@ -23,6 +23,11 @@ from .entry import Entry
 from .errors import DirectoryNotEmptyError, InvalidValueError, bullets
 
 ASSETS_DIRECTORY = "assets"
+ASSETS_KEY = "saved_model_assets"
+INIT_OP_SIGNATURE_KEY = "__saved_model_init_op"
+LEGACY_INIT_OP_KEY = "legacy_init_op"
+MAIN_OP_KEY = "saved_model_main_op"
+TRAIN_OP_SIGNATURE_KEY = "__saved_model_train_op"
 FILENAME_PB = "saved_model.pb"
 FILENAME_PBTXT = "saved_model.pbtxt"
 SCHEMA_VERSION = 1

@@ -15,10 +15,12 @@ from typing import Any
 from . import dtypes
 from .dtypes import DTypeInfo
 from .graph_facts import VARIABLE_OPS
+from .object_graph import OBJECT_GRAPH_KEY
 from .tensor_proto import shape_from_proto
 
 _SAVE_OPS = {"SaveV2": 3, "SaveSlices": 3, "Save": 2}
 """Op -> where its tensors begin among its inputs; the names are its second input."""
+
 _PASSING = frozenset(("Identity", "ReadVariableOp", "Enter", "Switch"))
 
 
@@ -107,12 +109,7 @@ def restored_by_function(graph_def: Any, saver_def: Any) -> dict[str, SavedVaria
         graph_def: The GraphDef message, with its library.
         saver_def: The SaverDef, or None.
     """
-    name = saver_def.restore_op_name if saver_def is not None else ""
-    call = next((node for node in graph_def.node if node.name == name), None)
-    if call is None or "f" not in call.attr:
-        return {}
-    wanted = call.attr["f"].func.name
-    body = next((one for one in graph_def.library.function if one.signature.name == wanted), None)
+    call, body = _restorer(graph_def, saver_def)
     if body is None:
         return {}
     outside = {node.name: node for node in graph_def.node}
@@ -129,6 +126,29 @@ def restored_by_function(graph_def: Any, saver_def: Any) -> dict[str, SavedVaria
                 dtype = _dtype(variable.attr["dtype"].type)
                 found[key] = SavedVariable(key, variable.name, dtype, _shape(variable))
     return found
+
+
+def keys_of_function(graph_def: Any, saver_def: Any) -> list[str]:
+    """All keys that the function behind a SaverDef's restore operation reads, of variables or not."""
+    _, body = _restorer(graph_def, saver_def)
+    if body is None:
+        return []
+    inside = {node.name: node for node in body.node_def}
+    keys = [
+        key for node in body.node_def if node.op == "RestoreV2" for key in _strings(inside, node.input[1])
+    ]
+    return [key for key in keys if key != OBJECT_GRAPH_KEY]
+
+
+def _restorer(graph_def: Any, saver_def: Any) -> tuple[Any, Any]:
+    """The node that calls the function that restores, and the function; None where there is none."""
+    name = saver_def.restore_op_name if saver_def is not None else ""
+    call = next((node for node in graph_def.node if node.name == name), None)
+    if call is None or "f" not in call.attr:
+        return None, None
+    wanted = call.attr["f"].func.name
+    body = next((one for one in graph_def.library.function if one.signature.name == wanted), None)
+    return call, body
 
 
 def _restored_key(inside: dict[str, Any], name: str) -> str:

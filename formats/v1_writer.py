@@ -44,7 +44,15 @@ def refusal(entry: Entry) -> str:
         return f"a first-generation checkpoint has no dtype {dtype.name}"
     if entry.size * _VALUE_BYTES.get(dtype.field, 0) >= _LIMIT:
         return "a first-generation checkpoint holds less than 2 GiB of a tensor"
-    return ""
+    return "" if _is_text(entry.name) else "a first-generation checkpoint has names of text alone"
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def write_v1(path: files.Path, entries: Iterable[Entry]) -> None:
@@ -59,6 +67,12 @@ def write_v1(path: files.Path, entries: Iterable[Entry]) -> None:
         InvalidValueError: Two entries are the same part, parts contradict each other, or one is 2 GiB.
         OpError: The file cannot be written, or an entry not read; the old file stays.
     """
+    with files.atomic_files() as replacement:
+        add_v1(replacement, path, entries)
+
+
+def add_v1(replacement: files.Replacement, path: files.Path, entries: Iterable[Entry]) -> None:
+    """As `write_v1`, into a file that takes its place together with others."""
     name = os.fspath(path)
     pending = sorted(entries, key=lambda entry: entry.name.encode("utf-8", "surrogateescape"))
     _check(pending)
@@ -74,18 +88,17 @@ def write_v1(path: files.Path, entries: Iterable[Entry]) -> None:
                 described[entry.name].shape.dim.add(size=size)
         _set_slice(described[entry.name].slice.add(), entry)
         keys[_key(entry)] = entry
-    with files.atomic_writer(name) as file:
-        table = TableWriter(file)
-        table.add(b"", protos.encode(head))
-        for key in sorted(keys):
-            entry = keys[key]
-            record = protos.SavedTensorSlices()
-            record.data.name = entry.name
-            _set_slice(record.data.slice, entry)
-            record.data.data.SetInParent()
-            add_typed_values(record.data.data, values_of(entry), entry.dtype)
-            table.add(key, protos.encode(record))
-        table.finish()
+    table = TableWriter(replacement.open(name))
+    table.add(b"", protos.encode(head))
+    for key in sorted(keys):
+        entry = keys[key]
+        record = protos.SavedTensorSlices()
+        record.data.name = entry.name
+        _set_slice(record.data.slice, entry)
+        record.data.data.SetInParent()
+        add_typed_values(record.data.data, values_of(entry), entry.dtype)
+        table.add(key, protos.encode(record))
+    table.finish()
 
 
 def _full_shape(entry: Entry) -> tuple[int, ...]:
@@ -117,7 +130,7 @@ def _check(entries: list[Entry]) -> None:
             f"A first-generation checkpoint cannot hold tensors of these dtypes:{bullets(unwritable)}",
             names=unwritable,
         )
-    problems = []
+    problems = [f"{entry.name!r} is no text" for entry in entries if not _is_text(entry.name)]
     first: dict[str, Entry] = {}
     seen: set[bytes] = set()
     for entry in entries:

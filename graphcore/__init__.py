@@ -25,6 +25,7 @@ from . import (
     io,
     layers,
     linalg,
+    lookup,
     losses,
     math,
     metrics,
@@ -60,11 +61,7 @@ from .checks import (
     assert_none_equal,
     assert_positive,
     assert_proper_iterable,
-    assert_rank,
-    assert_rank_at_least,
-    assert_rank_in,
     assert_same_float_dtype,
-    assert_scalar,
     assert_type,
     is_non_decreasing,
     is_numeric_tensor,
@@ -317,7 +314,6 @@ from .ops.math_binary import (
     accumulate_n,
     add_n,
     atan2,
-    complex_ as complex,
     equal,
     floor_mod as floormod,
     floor_mod as mod,
@@ -345,7 +341,14 @@ from .ops.math_binary import (
     truncate_div as truncatediv,
     truncate_mod as truncatemod,
 )
-from .ops.math_functions import count_nonzero, div_no_nan, log_sigmoid, saturate_cast, scalar_mul
+from .ops.math_functions import (
+    complex_of as complex,
+    count_nonzero,
+    div_no_nan,
+    log_sigmoid,
+    saturate_cast,
+    scalar_mul,
+)
 from .ops.math_unary import (
     acos,
     acosh,
@@ -523,6 +526,7 @@ from .session import (
     InteractiveSession,
     Session,
 )
+from .shape_checks import assert_rank, assert_rank_at_least, assert_rank_in, assert_scalar
 from .sparse import (
     add as sparse_add,
     concat as sparse_concat,
@@ -705,7 +709,8 @@ __all__ = [
     "is_numeric_tensor", "is_strictly_increasing", "is_tensor", "is_variable_initialized", "layers",
     "lbeta", "less", "less_equal", "lgamma", "lin_space", "linalg", "linspace", "local_variables",
     "local_variables_initializer", "log", "log1p", "log_sigmoid", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "losses", "make_ndarray", "make_template", "make_tensor_proto", "map_fn",
+    "logical_or", "logical_xor", "lookup", "losses", "make_ndarray", "make_template",
+    "make_tensor_proto", "map_fn",
     "matching_files", "math", "matmul", "matrix_band_part", "matrix_determinant", "matrix_diag",
     "matrix_diag_part", "matrix_inverse", "matrix_set_diag", "matrix_solve", "matrix_solve_ls",
     "matrix_square_root", "matrix_transpose", "matrix_triangular_solve", "maximum", "meshgrid", "metrics",

@@ -10,7 +10,7 @@ import numpy as np
 from ..formats import checkpoint_state, registry
 from ..formats.errors import did_you_mean
 from .dtypes import DType, as_dtype
-from .errors import MissingNameError
+from .errors import MissingFileError, MissingNameError
 
 
 class CheckpointReader:
@@ -25,7 +25,14 @@ class CheckpointReader:
     """
 
     def __init__(self, filename: str | os.PathLike[str]) -> None:
-        resolved = checkpoint_state.resolve_prefix(filename)
+        try:
+            resolved = checkpoint_state.resolve_prefix(filename)
+        except MissingFileError as error:
+            raise MissingFileError(
+                "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for "
+                f"{os.fspath(filename)}. {error}",
+                **error.fields,
+            ) from error
         self.prefix = resolved.prefix
         self._store = registry.open_checkpoint(resolved)
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from . import logging
-from .saver import latest_checkpoint
+from .checkpoint_management import latest_checkpoint
 
 
 def wait_for_new_checkpoint(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import contrib_framework as framework, contrib_layers as layers, not_yet
+from . import contrib_framework as framework, contrib_layers as layers, contrib_lookup as lookup, not_yet
 
 if not TYPE_CHECKING:
 
@@ -12,4 +12,4 @@ if not TYPE_CHECKING:
         raise not_yet.missing(__name__, name)
 
 
-__all__ = ["framework", "layers"]
+__all__ = ["framework", "layers", "lookup"]

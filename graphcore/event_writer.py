@@ -12,7 +12,7 @@ import warnings
 from typing import Any
 
 from ..formats import event_file, files, protos
-from . import importer, logging, meta_graph, plugin_asset
+from . import importer, logging, meta_graph_export, plugin_asset
 from .default import get_default_graph
 from .errors import InvalidTypeError, InvalidValueError
 from .graph import Graph
@@ -58,7 +58,7 @@ class FileWriter:
             definition = graph_def if graph_def is not None else graph
             if isinstance(definition, Graph):
                 definition = definition.as_graph_def(add_shapes=True)
-            self.add_meta_graph(meta_graph.export_meta_graph(graph_def=definition, collection_list=[]))
+            self.add_meta_graph(meta_graph_export.export_meta_graph(graph_def=definition, collection_list=[]))
 
     def _open(self) -> None:
         if self._session is not None:

@@ -20,7 +20,7 @@ REASONS: tuple[tuple[str, str], ...] = (
     ),
     (
         f"{_GRAPHS}; use tf.train.MonitoredTrainingSession and tf.data instead of estimators.",
-        "estimator feature_column train.VocabInfo train.warm_start",
+        "estimator feature_column train.VocabInfo",
     ),
     (
         "One process on the CPU runs the graph; there is no distribution. tf.train.ClusterSpec and "
@@ -98,12 +98,10 @@ REASONS: tuple[tuple[str, str], ...] = (
         "data.experimental.map_and_batch_with_legacy_function data.experimental.prefetch_to_device "
         "data.experimental.rejection_resample dtypes.QUANTIZED_DTYPES dtypes.as_string dtypes.bool "
         "dtypes.cast dtypes.complex dtypes.saturate_cast errors.raise_exception_on_not_ok_status "
-        "graph_util.import_graph_def image.generate_bounding_box_proposals image.random_crop lookup "
-        "random.experimental resource_loader saved_model.ASSETS_KEY saved_model.Builder "
-        "saved_model.SAVED_MODEL_SCHEMA_VERSION saved_model.builder saved_model.main_op "
-        "saved_model.main_op_with_restore saved_model.simple_save sparse.mask test.Benchmark "
-        "test.StubOutForTesting test.benchmark_config train.generate_checkpoint_state_proto "
-        "train.init_from_checkpoint",
+        "graph_util.import_graph_def image.generate_bounding_box_proposals image.random_crop "
+        "random.experimental resource_loader "
+        "sparse.mask test.Benchmark "
+        "test.StubOutForTesting test.benchmark_config",
     ),
 )
 
@@ -111,7 +109,7 @@ REASONS: tuple[tuple[str, str], ...] = (
 # Of its thousands of names none is public API of 1.15 to be counted.
 _CONTRIB = (
     "of tf.contrib there is what old scripts cannot do without: in `layers` initializers and regularizers, "
-    "in `framework` what finds variables and assigns from checkpoints."
+    "in `framework` what finds variables and assigns from checkpoints, in `lookup` tables."
 )
 
 

@@ -297,11 +297,10 @@ class Operation:
         """The operation as a NodeDef message."""
         return self.to_proto()
 
-    def to_proto(self, strip_defaults: bool = False, shapes: bool = False) -> Any:
+    def to_proto(self, shapes: bool = False) -> Any:
         """The operation as a NodeDef.
 
         Args:
-            strip_defaults: Leave out attributes that have their declared default.
             shapes: Add `_output_shapes`.
         """
         node = protos.NodeDef()
@@ -315,12 +314,6 @@ class Operation:
         kinds = definition.attrs if definition else {}
         for name, value in self._attrs.items():
             attr_value.fill(node.attr[name], value, kinds[name].kind if name in kinds else "")
-        if strip_defaults:
-            for name, attr in kinds.items():
-                if name in node.attr and attr.default is not op_def.MISSING:
-                    default = attr_value.to_proto(attr.default, attr.kind)
-                    if default == node.attr[name]:
-                        del node.attr[name]
         if shapes and self.num_outputs:
             node.attr["_output_shapes"].CopyFrom(
                 attr_value.to_proto([tensor.get_shape() for tensor in self.outputs])

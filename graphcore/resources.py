@@ -23,21 +23,49 @@ if TYPE_CHECKING:
     from .operation import Operation
 
 
-class Ref:
+class _Holder:
+    """What both kinds of variables have: a count of their values, and what is derived from the last one.
+
+    Attributes:
+        lock: Held by whoever reads and then writes.
+        version: How often the value was, or may have been, written.
+    """
+
+    __slots__ = ("derived", "lock", "version")
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.version = 0
+        self.derived: dict[Any, tuple[int, Any]] = {}
+
+    def read(self) -> np.ndarray:
+        """The value."""
+        raise NotImplementedError
+
+    def derive(self, function: Callable[[np.ndarray], Any]) -> Any:
+        """A pure function of the value, computed again only after the variable was written."""
+        with self.lock:
+            version, result = self.derived.get(function, (-1, None))
+            if version != self.version:
+                result = function(self.read())
+                self.derived[function] = self.version, result
+        return result
+
+
+class Ref(_Holder):
     """A ref variable's buffer (`VariableV2`).
 
     Attributes:
         name: For messages: the variable's name.
         value: The array, or None before initialization.
-        lock: Held by read-modify-write kernels.
     """
 
-    __slots__ = ("lock", "name", "value")
+    __slots__ = ("name", "value")
 
     def __init__(self, name: str) -> None:
+        super().__init__()
         self.name = name
         self.value: np.ndarray | None = None
-        self.lock = threading.RLock()
 
     def read(self) -> np.ndarray:
         """The buffer itself.
@@ -53,12 +81,14 @@ class Ref:
         return value
 
     def writable(self) -> np.ndarray:
-        """The array to update in place."""
+        """The array to update in place; the caller holds the lock until that is done."""
+        self.version += 1
         return self.read()
 
     def assign(self, value: np.ndarray) -> None:
         """Sets the value: into the buffer where it fits, so that aliases see it."""
         with self.lock:
+            self.version += 1
             current = self.value
             if current is not None and current.shape == value.shape and current.dtype == value.dtype:
                 np.copyto(current, value)
@@ -66,7 +96,7 @@ class Ref:
                 self.value = np.array(value)
 
 
-class ResourceVariable:
+class ResourceVariable(_Holder):
     """A resource variable (`VarHandleOp`): reads are snapshots.
 
     Attributes:
@@ -75,15 +105,15 @@ class ResourceVariable:
         value: The array, never written while anybody else holds it; None before initialization.
     """
 
-    __slots__ = ("container", "dtype", "lock", "name", "shape", "value")
+    __slots__ = ("container", "dtype", "name", "shape", "value")
 
     def __init__(self, name: str, dtype: np.dtype[Any], shape: Shape, container: str = "") -> None:
+        super().__init__()
         self.name = name
         self.dtype = dtype
         self.shape = shape
         self.container = container or "localhost"
         self.value: np.ndarray | None = None
-        self.lock = threading.RLock()
 
     def read(self) -> np.ndarray:
         """The current value, to be kept but not written.
@@ -105,6 +135,7 @@ class ResourceVariable:
 
     def writable(self) -> np.ndarray:
         """An array to update in place: the value where nobody else holds it, else a copy that replaces it."""
+        self.version += 1
         value = self.read()
         if sys.getrefcount(value) > _SOLE_OWNER or value.base is not None or not value.flags.writeable:
             value = self.value = value.copy()
@@ -115,6 +146,7 @@ class ResourceVariable:
         # The array may be a view of a fed or constant array, or be held by a slot: keep our own.
         own = np.array(value)
         with self.lock:
+            self.version += 1
             self.value = own
 
 
@@ -142,6 +174,8 @@ class SessionState:
     Attributes:
         policy: Which files the graph's own ops may touch.
         functions: What runs the functions of a graph's library (`compiler.calls.FunctionPlans`).
+        restored: By initializer: a variable that was restored, and the checkpoint.
+        harmless: Plans, by identity, that run none of these.
     """
 
     def __init__(self, policy: FilePolicy | None = None) -> None:
@@ -150,6 +184,33 @@ class SessionState:
         self._resources: dict[tuple[str, str, str], Any] = {}
         self.cancelled = False
         self.functions: Any = None
+        self.restored: dict[Operation, tuple[Operation, str]] = {}
+        self.harmless: set[int] = set()
+
+    def note_restored(self, initializers: dict[Operation, Operation], prefix: str) -> None:
+        """Notes that variables, by their initializers, have their values from a checkpoint.
+
+        Args:
+            initializers: The variables by the operations that would overwrite them.
+            prefix: The checkpoint.
+        """
+        with self.lock:
+            self.restored.update({each: (variable, prefix) for each, variable in initializers.items()})
+            self.harmless.clear()
+
+    def take_restored(self, operations: Sequence[Operation]) -> dict[Operation, tuple[Any, str]]:
+        """Of restored variables that a run of `operations` initializes: a copy of the value, the checkpoint.
+
+        Each is given once.
+        """
+        with self.lock:
+            found = [self.restored.pop(each) for each in operations if each in self.restored]
+        return {variable: (np.array(self.value_of(variable)), prefix) for variable, prefix in found}
+
+    def value_of(self, variable: Operation) -> Any:
+        """The value of a variable of either kind, or None."""
+        kind = self.resource_variable if variable.type == "VarHandleOp" else self.ref
+        return kind(variable).value
 
     def resource(self, kind: str, container: str, name: str, make: Callable[[], Any]) -> Any:
         """The resource of that kind and name, made at first use."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,11 +12,15 @@ from ..formats.entry import Entry
 from ..formats.errors import suggestion
 from ..formats.parts import Part
 from ..formats.restore_report import RestoreReport, report_of
+from .default import GraphKeys
 from .errors import InvalidArgumentError, MissingNameError
+from .operation import Operation
 from .ops.io import read_part
-from .resources import SessionState
-from .saveables import Saveable
+from .saveables import Contents, Saveable, TensorSaveable
 from .shapes import format_shape
+from .variable import Variable
+
+_Saved = TypeVar("_Saved", bound=Saveable | TensorSaveable)
 
 _HEAD = (
     "Restoring from checkpoint failed. This is most likely due to a {cause} from the checkpoint. "
@@ -24,18 +28,14 @@ _HEAD = (
 )
 
 
-def restore_saveables(
-    state: SessionState,
-    saveables: list[Saveable],
-    resolved: Any,
-    reshape: bool = False,
-    partial: bool = False,
+def restore_contents(
+    session: Any, contents: Contents, resolved: Any, reshape: bool = False, partial: bool = False
 ) -> RestoreReport:
-    """Sets variables to what a checkpoint holds; all values are read before the first is set.
+    """Sets variables and whatever else to what a checkpoint holds; all values are read before one is set.
 
     Args:
-        state: The session's state.
-        saveables: What to restore.
+        session: The session.
+        contents: What to restore.
         resolved: A `ResolvedCheckpoint`.
         reshape: Accept another shape with as many elements.
         partial: Leave out what is missing.
@@ -44,9 +44,16 @@ def restore_saveables(
         NotFoundError: Keys are missing.
         InvalidArgumentError: Shapes or dtypes differ.
         DataLossError: The checkpoint is damaged.
+        UnimplementedError: Something that was saved would be lost; lists all of it.
     """
+    contents.check_restorable()
     store = registry.open_checkpoint(resolved)
-    report, chosen, complaint = compare(store, saveables, resolved.prefix, reshape)
+    by_nodes = {(one.key, one.slice_spec) for one in contents.fed}
+    wanted: list[Saveable | TensorSaveable] = [
+        one for one in contents.variables if (one.key, one.slice_spec) not in by_nodes
+    ]
+    wanted += [one for one in contents.fed if one.key]
+    report, chosen, complaint = compare(store, wanted, resolved.prefix, reshape)
     check(report, complaint, partial)
     values = []
     for saveable, entry in chosen:
@@ -55,14 +62,35 @@ def restore_saveables(
         if reshape and shape is not None and None not in shape:
             value = np.reshape(value, shape)
         values.append(value)
+    feed: dict[Any, Any] = {one.tensor: resolved.prefix for one in contents.fed if not one.key}
     for (saveable, _), value in zip(chosen, values):
-        saveable.holder(state).assign(value)
+        if isinstance(saveable, Saveable):
+            saveable.holder(session._state).assign(value)
+        else:
+            feed[saveable.tensor] = value
+    _note(session, {one.variable for one, _ in chosen if isinstance(one, Saveable)}, resolved.prefix)
+    if contents.restores and len(feed) == len(contents.fed):
+        session.run(contents.restores, feed)
     return report
 
 
+def _note(session: Any, variables: set[Operation], prefix: str) -> None:
+    """Notes the initializers of restored variables, so that running one later warns."""
+    keys = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES)
+    known = [each for key in keys for each in session.graph.get_collection(key)]
+    session._state.note_restored(
+        {
+            each.initializer: each.op
+            for each in known
+            if isinstance(each, Variable) and each.op in variables and each.initializer is not None
+        },
+        prefix,
+    )
+
+
 def compare(
-    store: Mapping[str, Entry], saveables: list[Saveable], path: str, reshape: bool = False
-) -> tuple[RestoreReport, list[tuple[Saveable, Entry]], str]:
+    store: Mapping[str, Entry], saveables: Sequence[_Saved], path: str, reshape: bool = False
+) -> tuple[RestoreReport, list[tuple[_Saved, Entry]], str]:
     """What fits: the report, each saveable that can be restored with its entry, and what TensorFlow says.
 
     That is its sentence about the first key that does not fit, or "".
@@ -79,7 +107,7 @@ def compare(
     return report_of(found, store, path), chosen, complaint
 
 
-def _wanted(saveable: Saveable) -> matching.Wanted:
+def _wanted(saveable: Saveable | TensorSaveable) -> matching.Wanted:
     part = Part.parse(saveable.slice_spec)
     return matching.Wanted(saveable.key, saveable.dtype._info, saveable.static_shape, part)
 

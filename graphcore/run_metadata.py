@@ -21,21 +21,24 @@ def fill(run_metadata: Any, rows: list[Any]) -> None:
 
     Args:
         run_metadata: The message; what it held of step stats is replaced.
-        rows: (operation, start, end, outline) with times in seconds of `time.perf_counter`.
+        rows: (operations, start, end, outline) with times in seconds of `time.perf_counter`. Several
+            operations that ran as one are the last one's node, with all types and the first one's inputs.
     """
     offset = time.time() - time.perf_counter()
     run_metadata.ClearField("step_stats")
     device = run_metadata.step_stats.dev_stats.add(device=DEVICE)
-    for operation, start, end, outline in rows:
+    for operations, start, end, outline in rows:
+        operation = operations[-1]
         micros = int((end - start) * 1e6)
-        inputs = ", ".join(tensor.op.name for tensor in operation.inputs)
+        kinds = "+".join(each.type for each in operations)
+        inputs = ", ".join(tensor.op.name for tensor in operations[0].inputs)
         node = device.node_stats.add(
             node_name=operation.name,
             all_start_micros=int((start + offset) * 1e6),
             op_start_rel_micros=0,
             op_end_rel_micros=micros,
             all_end_rel_micros=micros,
-            timeline_label=f"{operation.name} = {operation.type}({inputs})",
+            timeline_label=f"{operation.name} = {kinds}({inputs})",
         )
         outlines = outline if isinstance(outline, list) else [outline]
         for slot, (tensor, what) in enumerate(zip(operation.outputs, outlines)):

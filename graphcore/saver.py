@@ -12,17 +12,26 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
-from ..formats import bundle_writer, checkpoint_state, files, graph_file, protos, v1_writer
-from ..formats.errors import OpError as _OpError, bullets
+from ..formats import (
+    bundle_writer,
+    checkpoint_state,
+    checkpoint_state_writer,
+    files,
+    graph_file,
+    protos,
+    v1_writer,
+)
+from ..formats.errors import bullets
 from ..formats.restore_report import RestoreReport
-from . import meta_graph
+from . import meta_graph, meta_graph_export, saveable_objects
+from .checkpoint_management import get_checkpoint_mtimes, meta_graph_filename, remove_checkpoint
 from .default import GraphKeys, get_default_graph
 from .errors import (
     FailedPreconditionError,
+    InvalidStateError,
     InvalidTypeError,
     InvalidValueError,
     MissingFileError,
@@ -30,11 +39,27 @@ from .errors import (
 )
 from .graph import Graph
 from .operation import Operation
-from .restore import restore_saveables
-from .saveables import Saveable, of_graph, of_variables
-from .saver_nodes import add_nodes, nodes_for_export
+from .restore import restore_contents
+from .saveables import Contents, Saveable, collect, grouped, of_graph
+from .saver_nodes import Nodes
 
 V1, V2 = 1, 2
+
+
+class BaseSaverBuilder:
+    """What TensorFlow's savers are made by: here only the names of what can be saved.
+
+    Args:
+        write_version: `SaverDef.V1` or `SaverDef.V2`; the Saver's own argument counts.
+    """
+
+    SaveSpec: TypeAlias = saveable_objects.SaveSpec
+    SaveableObject: TypeAlias = saveable_objects.SaveableObject
+    VariableSaveable: TypeAlias = saveable_objects.VariableSaveable
+    ResourceVariableSaveable: TypeAlias = saveable_objects.ResourceVariableSaveable
+
+    def __init__(self, write_version: int = V2) -> None:
+        self._write_version = write_version
 
 
 class Saver:
@@ -44,15 +69,16 @@ class Saver:
         var_list: Variables, or a dict from keys in the checkpoint to variables; by default all
             (`GLOBAL_VARIABLES` and `SAVEABLE_OBJECTS`).
         reshape: Restore values into variables of another shape with as many elements.
-        sharded: Kept for compatibility: there is one device, hence one data file.
+        sharded: A data file for each device that the variables are on by the graph, in the order of its
+            names; one whose variables name no device has one.
         max_to_keep: How many checkpoints to keep; 0 or None for all.
         keep_checkpoint_every_n_hours: Keep one for good every so many hours.
         name: Name scope of the nodes.
         restore_sequentially: Old argument without effect.
         saver_def: A SaverDef whose nodes are in the default graph.
-        builder: Old argument without effect.
-        defer_build: Look the variables up at the first use.
-        allow_empty: Accept having no variables.
+        builder: A `BaseSaverBuilder`, or None; others are refused.
+        defer_build: Look the variables up in `build()`, which is to be called before the first use.
+        allow_empty: Accept having no variables; `save` then writes the graph alone and gives None.
         write_version: `SaverDef.V2`, or `SaverDef.V1` for one file of the first version.
         pad_step_number: Write steps with 8 digits.
         save_relative_paths: Write relative paths to the `checkpoint` file.
@@ -79,16 +105,19 @@ class Saver:
         write_version: int = V2,
         pad_step_number: bool = False,
         save_relative_paths: bool = False,
-        filename: str | None = None,
+        filename: str | bytes | None = None,
     ) -> None:
         if defer_build and var_list:
             raise InvalidValueError(
                 "If `var_list` is provided then build cannot be deferred. Either set defer_build=False "
                 "or var_list=None."
             )
-        if write_version not in (V1, V2) or (sharded and write_version == V1):
+        if write_version not in (V1, V2):
+            raise UnimplementedError(f"write_version is {V1} or {V2}, not {write_version}")
+        if builder is not None and type(builder) is not BaseSaverBuilder:
             raise UnimplementedError(
-                f"write_version is {V1} or {V2}, and {V2} where sharded is true; not {write_version}"
+                f"A builder of savers, {type(builder).__name__}, is not supported: give var_list saveable "
+                "objects with their own way to be restored."
             )
         self._graph: Graph = get_default_graph()
         self._var_list = var_list
@@ -100,12 +129,13 @@ class Saver:
         self._write_version = write_version
         self._pad_step_number = pad_step_number
         self._save_relative_paths = save_relative_paths
-        self._filename = filename
+        self._filename = filename.decode() if isinstance(filename, bytes) else filename
         self._allow_empty = allow_empty
         self._saver_def: Any = None
-        self._saveables: list[Saveable] | None = None
+        self._contents: Contents | None = None
         self._last_checkpoints: list[tuple[str, float]] = []
         self._next_checkpoint_time = time.time() + keep_checkpoint_every_n_hours * 3600
+        self._nodes: Nodes | None = None
         self._export: tuple[Any, Any] | None = None  # the save nodes made for a state of the graph
         if saver_def is not None:
             self._from_def(saver_def, name)
@@ -113,12 +143,26 @@ class Saver:
             self.build()
 
     def build(self) -> None:
-        """Looks the variables up."""
-        if self._saveables is None:
-            self._saveables = of_variables(self._var_list, self._graph)
-            if not self._saveables and not self._allow_empty:
-                self._saveables = None
-                raise InvalidValueError("No variables to save")
+        """Looks the variables up.
+
+        Where something else is saved (a table, a saveable object), its nodes are made in the graph.
+        """
+        if self._contents is not None:
+            return
+        found = collect(self._var_list, self._graph)
+        if not found and not self._allow_empty:
+            raise InvalidValueError("No variables to save")
+        name, here = self._name or "save", self._graph.get_name_scope()
+        if here and not name.endswith("/"):
+            name = f"{here}/{name}"
+        self._nodes = Nodes(found, name, self._filename, self._write_version, self._sharded, self._reshape)
+        variables = [one for one in found if isinstance(one, Saveable)]
+        if len(variables) == len(found):
+            groups: list[list[Any]] = [items for _, items in grouped(variables)]
+            self._contents = Contents(groups if self._sharded or not groups else [[*variables]])
+        else:
+            self._saver_def = self._new_def(self._nodes.add(self._graph))
+            self._contents = of_graph(self._graph, self._saver_def)
 
     def _from_def(self, saver_def: Any, name: str | None) -> None:
         definition = protos.SaverDef()
@@ -131,16 +175,21 @@ class Saver:
         self._keep_hours = definition.keep_checkpoint_every_n_hours
         self._next_checkpoint_time = time.time() + self._keep_hours * 3600
         self._sharded = definition.sharded
-        # What was saved in one file of the first version goes on so; sharded ones go over to the second.
-        self._write_version = V1 if definition.version < V2 and not definition.sharded else V2
-        self._saveables = of_graph(self._graph, definition)
+        self._write_version = V1 if definition.version < V2 else V2
+        self._contents = of_graph(self._graph, definition)
+        self._reshape |= self._contents.reshape
+
+    @property
+    def contents(self) -> Contents:
+        """What it saves and restores."""
+        self.build()
+        assert self._contents is not None
+        return self._contents
 
     @property
     def saveables(self) -> list[Saveable]:
-        """What it saves, sorted by key."""
-        self.build()
-        assert self._saveables is not None
-        return self._saveables
+        """The variables that it saves, sorted by key."""
+        return sorted(self.contents.variables, key=lambda one: one.key)
 
     # As messages
 
@@ -154,10 +203,9 @@ class Saver:
 
         None where there is nothing to save and `allow_empty` is true.
         """
-        if self._saver_def is None and self.saveables:
-            self._saver_def = self._new_def(
-                add_nodes(self._graph, self.saveables, self._name, self._filename, self._write_version)
-            )
+        if self._saver_def is None and self.contents.saved:
+            assert self._nodes is not None
+            self._saver_def = self._new_def(self._nodes.add(self._graph))
         return self._saver_def
 
     def _new_def(self, names: tuple[str, str, str]) -> Any:
@@ -205,16 +253,14 @@ class Saver:
         """The graph as a MetaGraphDef with this Saver's nodes, exactly once; see `export_meta_graph`."""
         extra: Sequence[Any] = ()
         definition = self._saver_def
-        if definition is None and self.saveables:
+        if definition is None and self.contents.saved:
+            assert self._nodes is not None
             state = (self._graph.version, self._graph._mutations)
             if self._export is None or self._export[0] != state:
-                made = nodes_for_export(
-                    self._graph, self.saveables, self._name, self._filename, self._write_version
-                )
-                self._export = (state, made)
+                self._export = (state, self._nodes.for_export(self._graph))
             names, extra = self._export[1]
             definition = self._new_def(names)
-        return meta_graph.export_meta_graph(
+        return meta_graph_export.export_meta_graph(
             filename,
             saver_def=definition,
             collection_list=collection_list,
@@ -240,8 +286,10 @@ class Saver:
         write_state: bool = True,
         strip_default_attrs: bool = False,
         save_debug_info: bool = False,
-    ) -> str:
-        """Writes a checkpoint; gives its prefix.
+    ) -> Any:
+        """Writes a checkpoint; gives its prefix, or None where there is nothing to save.
+
+        The prefix of a sharded checkpoint of the first version is a pattern, `m-?????-of-00002`.
 
         The files are whole before anything of an older checkpoint is deleted: data, index, graph, the
         `checkpoint` file, then old checkpoints beyond `max_to_keep`.
@@ -260,6 +308,8 @@ class Saver:
         Raises:
             TypeError: `sess` is no session.
             ValueError: The names collide, or the directory's parent does not exist.
+            RuntimeError: `build()` was deferred and not called.
+            UnimplementedError: Something that would be restored cannot be saved; lists all of it.
             FailedPreconditionError: Variables have no value; all of them are listed.
         """
         if not hasattr(sess, "_state"):
@@ -275,32 +325,55 @@ class Saver:
             raise InvalidValueError(
                 f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{prefix}'"
             )
+        if self._contents is None:
+            raise InvalidStateError("`build()` should be called before save if defer_build==True")
         self._make_directory(prefix)
-        saveables = self.saveables
-        if not saveables and not self._allow_empty:
-            raise InvalidValueError("No variables to save")
-        write = v1_writer.write_v1 if self._write_version == V1 else bundle_writer.write_bundle
-        write(prefix, self._entries(sess, saveables))
+        contents = self._contents
+        saved = self._write(sess, contents, prefix) if contents.saved else None
         if write_meta_graph:
-            path = f"{prefix}.{meta_graph_suffix}"
+            path = meta_graph_filename(prefix, meta_graph_suffix)
             message = self.export_meta_graph(strip_default_attrs=strip_default_attrs)
             graph_file.write_graph(path, message, text=False)
-        if write_state:
-            outdated = self._keep(prefix)
-            self._write_state(prefix, latest_filename)
+        if write_state and saved is not None:
+            outdated = self._keep(saved)
+            self._write_state(prefix, saved, latest_filename)
             for old in outdated:
                 remove_checkpoint(old, self._write_version, meta_graph_suffix)
-        return prefix
+        return saved
 
-    def _entries(self, sess: Any, saveables: list[Saveable]) -> list[Any]:
-        """The variables' values as entries; all that have none in one error."""
-        entries, missing = [], []
-        for saveable in saveables:
-            entry = saveable.entry(sess._state)
-            if entry is None:
-                missing.append(saveable.variable.name)
+    def _write(self, sess: Any, contents: Contents, prefix: str) -> str:
+        """Writes the files of a checkpoint, all or none; gives its prefix."""
+        shards = self._entries(sess, contents)
+        place = {id(entry): shard for shard, entries in enumerate(shards) for entry in entries}
+        with files.atomic_files() as replacement:
+            if self._write_version == V2:
+                every = [entry for entries in shards for entry in entries]
+                bundle_writer.add_bundle(
+                    replacement, prefix, every, len(shards), lambda entry: place[id(entry)]
+                )
+            elif self._sharded:
+                for shard, entries in enumerate(shards):
+                    v1_writer.add_v1(replacement, f"{prefix}-{shard:05d}-of-{len(shards):05d}", entries)
             else:
-                entries.append(entry)
+                v1_writer.add_v1(replacement, prefix, [entry for entries in shards for entry in entries])
+        return (
+            f"{prefix}-?????-of-{len(shards):05d}" if self._sharded and self._write_version == V1 else prefix
+        )
+
+    def _entries(self, sess: Any, contents: Contents) -> list[list[Any]]:
+        """The values to save as entries, for each shard; all variables that have none in one error."""
+        contents.check_savable()
+        values = iter(sess.run([one.tensor for one in contents.tensors])) if contents.tensors else iter(())
+        shards: list[list[Any]] = []
+        missing = []
+        for shard in contents.shards:
+            shards.append([])
+            for one in shard:
+                entry = one.entry(sess._state) if isinstance(one, Saveable) else one.entry_of(next(values))
+                if entry is not None:
+                    shards[-1].append(entry)
+                elif isinstance(one, Saveable):
+                    missing.append(one.variable.name)
         if missing:
             head = f"Attempting to use uninitialized value {missing[0]}"
             if len(missing) > 1:
@@ -310,7 +383,7 @@ class Saver:
             raise FailedPreconditionError(
                 f"{head}\nRun their initializers, or restore them, before saving.", variables=missing
             )
-        return entries
+        return shards
 
     def _step(self, sess: Any, global_step: Any) -> int | None:
         if global_step is None:
@@ -321,7 +394,7 @@ class Saver:
         folder = os.path.dirname(prefix)
         if folder and not files.is_remote(folder) and not files.is_directory(folder):
             parent = os.path.dirname(folder)
-            if parent and not files.is_directory(parent):
+            if files.is_file(folder) or (parent and not files.is_directory(parent)):
                 raise InvalidValueError(
                     f"Parent directory of {prefix} doesn't exist, can't save.", path=prefix
                 )
@@ -344,14 +417,10 @@ class Saver:
             outdated.append(path)
         return outdated
 
-    def _write_state(self, prefix: str, latest_filename: str) -> None:
-        paths = [path for path, _ in self._last_checkpoints] or [prefix]
-        update_checkpoint_state(
-            os.path.dirname(prefix),
-            prefix,
-            paths,
-            latest_filename,
-            save_relative_paths=self._save_relative_paths,
+    def _write_state(self, prefix: str, saved: str, latest_filename: str) -> None:
+        paths = [path for path, _ in self._last_checkpoints] or [saved]
+        checkpoint_state_writer.write_state(
+            os.path.dirname(prefix), saved, paths, self._save_relative_paths, latest_filename
         )
 
     @property
@@ -360,19 +429,23 @@ class Saver:
         return [path for path, _ in self._last_checkpoints]
 
     def set_last_checkpoints(self, last_checkpoints: Sequence[str]) -> None:
-        """Old form of `set_last_checkpoints_with_time`; the times count as long ago."""
+        """Old form of `set_last_checkpoints_with_time`; the times count as long ago.
+
+        Raises:
+            TypeError: It is no list.
+        """
+        _check_list(last_checkpoints)
         self._last_checkpoints = [(path, float("inf")) for path in last_checkpoints]
 
     def set_last_checkpoints_with_time(self, last_checkpoints_with_time: Sequence[tuple[str, float]]) -> None:
         """Says which checkpoints there are, oldest first, with the times when they were written."""
+        _check_list(last_checkpoints_with_time)
         self._last_checkpoints = list(last_checkpoints_with_time)
 
     def recover_last_checkpoints(self, checkpoint_paths: Sequence[str]) -> None:
         """Takes over checkpoints that an earlier Saver wrote: those that exist, by their times."""
-        times = get_checkpoint_mtimes(checkpoint_paths)
-        self._last_checkpoints = [
-            (path, when) for path, when in zip(checkpoint_paths, times) if when is not None
-        ]
+        found = [(path, get_checkpoint_mtimes([path])) for path in checkpoint_paths]
+        self._last_checkpoints = [(path, times[0]) for path, times in found if times]
 
     # Restoring
 
@@ -389,11 +462,14 @@ class Saver:
             InvalidArgumentError: Shapes or dtypes differ; lists all that does not fit.
             DataLossError: The checkpoint is damaged. No variable is changed by a failed restore.
         """
+        contents = self.contents
+        if not contents.saved and self._allow_empty:
+            return
         if save_path is None:
             raise InvalidValueError("Can't load save_path when it is None.")
         resolved = _resolve(save_path)
         resolved.warn()
-        restore_saveables(sess._state, self.saveables, resolved, reshape=self._reshape)
+        restore_contents(sess, contents, resolved, reshape=self._reshape)
 
     def restore_report(
         self, sess: Any, save_path: str | os.PathLike[str] | checkpoint_state.ResolvedCheckpoint
@@ -403,7 +479,12 @@ class Saver:
         if not isinstance(resolved, checkpoint_state.ResolvedCheckpoint):
             resolved = _resolve(resolved)
         resolved.warn()
-        return restore_saveables(sess._state, self.saveables, resolved, reshape=self._reshape)
+        return restore_contents(sess, self.contents, resolved, reshape=self._reshape)
+
+
+def _check_list(value: Any) -> None:
+    if not isinstance(value, list):
+        raise InvalidTypeError(f"Checkpoints are given as a list, not as {type(value).__name__}")
 
 
 def _resolve(save_path: str | os.PathLike[str]) -> checkpoint_state.ResolvedCheckpoint:
@@ -419,94 +500,9 @@ def _resolve(save_path: str | os.PathLike[str]) -> checkpoint_state.ResolvedChec
 meta_graph.register_proto_function(GraphKeys.SAVERS, "SaverDef", Saver.to_proto, Saver.from_proto)
 
 
-# Around checkpoints
-
-
-def update_checkpoint_state(
-    save_dir: str,
-    model_checkpoint_path: str,
-    all_model_checkpoint_paths: Sequence[str] | None = None,
-    latest_filename: str | None = None,
-    all_model_checkpoint_timestamps: Sequence[float] | None = None,
-    last_preserved_timestamp: float | None = None,
-    save_relative_paths: bool = False,
-) -> None:
-    """Writes the `checkpoint` file of a directory."""
-    checkpoint_state.write_state(
-        save_dir,
-        model_checkpoint_path,
-        list(all_model_checkpoint_paths or ()),
-        save_relative_paths,
-        latest_filename or checkpoint_state.STATE_NAME,
-    )
-
-
-def get_checkpoint_state(checkpoint_dir: str | os.PathLike[str], latest_filename: str | None = None) -> Any:
-    """What the `checkpoint` file of a directory says, as a CheckpointState message; None without one."""
-    try:
-        state = checkpoint_state.read_state(checkpoint_dir, latest_filename or checkpoint_state.STATE_NAME)
-    except _OpError as error:
-        warnings.warn(str(error), stacklevel=2)
-        return None
-    if state is None:
-        return None
-    return protos.CheckpointState(
-        model_checkpoint_path=state.model_checkpoint_path,
-        all_model_checkpoint_paths=state.all_model_checkpoint_paths,
-        all_model_checkpoint_timestamps=state.all_model_checkpoint_timestamps,
-        last_preserved_timestamp=state.last_preserved_timestamp,
-    )
-
-
-def latest_checkpoint(
-    checkpoint_dir: str | os.PathLike[str], latest_filename: str | None = None
-) -> str | None:
-    """The prefix of the newest checkpoint of a directory, or None."""
-    return checkpoint_state.latest_checkpoint(checkpoint_dir, latest_filename or checkpoint_state.STATE_NAME)
-
-
-def checkpoint_exists(checkpoint_prefix: str | os.PathLike[str]) -> bool:
-    """Whether there is a checkpoint of that prefix, of either version."""
-    try:
-        checkpoint_state.resolve_prefix(checkpoint_prefix)
-    except MissingFileError:
-        return False
-    return True
-
-
-def get_checkpoint_mtimes(checkpoint_prefixes: Iterable[str]) -> list[float | None]:
-    """When each checkpoint was written, in seconds since the epoch; None for one that does not exist."""
-    times: list[float | None] = []
-    for prefix in checkpoint_prefixes:
-        try:
-            times.append(files.modified(checkpoint_state.resolve_prefix(prefix).index) / 1e9)
-        except MissingFileError:
-            times.append(None)
-    return times
-
-
-def remove_checkpoint(
-    checkpoint_prefix: str, checkpoint_format_version: int = V2, meta_graph_suffix: str = "meta"
-) -> None:
-    """Deletes the files of a checkpoint."""
-    folder, base = os.path.split(checkpoint_prefix)
-    if not files.is_directory(folder or "."):
-        return
-    for name in files.list_directory(folder or "."):
-        path = os.path.join(folder, name)
-        rest = name.removeprefix(base)
-        is_part = name.startswith(base) and (
-            rest in (".index", f".{meta_graph_suffix}")
-            or (rest.startswith(".data-") and "-of-" in rest)
-            or (not rest and checkpoint_format_version == V1)
-        )
-        if is_part:
-            files.remove_file(path)
-
-
 def export_meta_graph(*args: Any, **kwargs: Any) -> Any:
     """`tf.train.export_meta_graph`: the default graph (or `graph`) as a MetaGraphDef."""
-    return meta_graph.export_meta_graph(*args, **kwargs)
+    return meta_graph_export.export_meta_graph(*args, **kwargs)
 
 
 def import_meta_graph(
@@ -527,12 +523,18 @@ def import_meta_graph(
         OpError: The file cannot be read, or is no MetaGraphDef.
         ValueError: The graph is inconsistent.
     """
-    imported = meta_graph.import_meta(meta_graph_or_file, clear_devices, None, import_scope, **kwargs)
-    return saver_of(imported)
+    imported = meta_graph.import_meta(
+        meta_graph_or_file, clear_devices=clear_devices, import_scope=import_scope, **kwargs
+    )
+    with (kwargs.get("graph") or get_default_graph()).as_default():
+        return saver_of(imported, import_scope)
 
 
-def saver_of(imported: meta_graph.Imported) -> Saver | None:
-    """The Saver of what was imported: by its SaverDef, else for its variables, else None."""
+def saver_of(imported: meta_graph.Imported, import_scope: str | None = None) -> Saver | None:
+    """The Saver of what was imported: by its SaverDef, else for its variables, else None.
+
+    Where it has none, variables that were in `import_scope` before are taken for its.
+    """
     if imported.meta.HasField("saver_def"):
         definition = meta_graph._renamed(imported.meta.saver_def, imported)
         missing = [
@@ -547,6 +549,12 @@ def saver_of(imported: meta_graph.Imported) -> Saver | None:
         if not missing:
             return Saver(saver_def=definition)
     variables = list(imported.variables.values())
+    if not variables and import_scope:
+        variables = [
+            each
+            for each in get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES)
+            if each.name.startswith(f"{import_scope}/")
+        ]
     return Saver(variables) if variables else None
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..formats import files, protos
-from . import logging, meta_graph
+from . import logging, meta_graph_export
 from .basic_session_run_hooks import SecondOrStepTimer, global_step_read
 from .default import GraphKeys, get_collection, get_default_graph
 from .errors import InvalidStateError, InvalidValueError
@@ -96,7 +96,7 @@ class CheckpointSaverHook(SessionRunHook):
         write_graph(graph_def, self._checkpoint_dir, "graph.pbtxt")
         saver = self._get_saver()
         definition = _definition(saver) if saver is not None else None
-        meta_graph_def = meta_graph.export_meta_graph(
+        meta_graph_def = meta_graph_export.export_meta_graph(
             graph=graph, graph_def=graph_def, saver_def=definition, collection_list=[]
         )
         self._summary_writer.add_graph(graph)

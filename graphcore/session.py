@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..formats.errors import bullets
 from ..formats.files import FilePolicy
 from . import nest, run_metadata as metadata
 from .compat import as_text
@@ -147,16 +148,39 @@ class BaseSession:
         if run_metadata is not None:
             run_metadata.Clear()
         context = RunContext(self._state, self._graph, _deadline(options, self._config))
+        state = self._state
+        watched = {}
+        if state.restored and id(plan) not in state.harmless:
+            watched = state.take_restored(plan.operations)
+            if not watched:
+                state.harmless.add(id(plan))
         if run_metadata is not None and _wants_trace(options):
             results, rows = plan.run_traced(context, values)
             metadata.fill(run_metadata, rows)
         else:
             results = plan.run(context, values)
+        if watched:
+            self._warn_of_overwritten(watched)
         if run_metadata is not None and getattr(options, "output_partition_graphs", False):
             run_metadata.partition_graphs.append(metadata.needed_graph(call.fetches))
         for index, dtype in call.handles:
             results[index] = TensorHandle(results[index], dtype, self)
         return results[0] if call.mapper is None else call.mapper.build(results)
+
+    def _warn_of_overwritten(self, watched: dict[Operation, tuple[Any, str]]) -> None:
+        """Warns where variables that were restored have lost what was restored to an initializer."""
+        lost = [
+            variable.name
+            for variable, (before, _) in watched.items()
+            if not np.array_equal(before, self._state.value_of(variable))
+        ]
+        if lost:
+            _, prefix = next(iter(watched.values()))
+            warnings.warn(
+                f"These variables were restored from {prefix}, and have been initialized again: what was "
+                f"restored is lost. Run initializers before restoring.{bullets(lost)}",
+                stacklevel=3,
+            )
 
     def _check_open(self) -> None:
         if self._closed:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import logging
+from .checkpoint_management import get_checkpoint_state
 from .default import get_default_graph
 from .errors import (
     DeadlineExceededError,
@@ -20,7 +21,6 @@ from .errors import (
     InvalidStateError,
     InvalidValueError,
 )
-from .saver import get_checkpoint_state
 from .session import Session
 
 

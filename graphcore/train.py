@@ -16,6 +16,16 @@ from .basic_session_run_hooks import (
     SecondOrStepTimer,
     StopAtStepHook,
 )
+from .checkpoint_init import init_from_checkpoint, warm_start
+from .checkpoint_management import (
+    checkpoint_exists,
+    generate_checkpoint_state_proto,
+    get_checkpoint_mtimes,
+    get_checkpoint_state,
+    latest_checkpoint,
+    remove_checkpoint,
+    update_checkpoint_state,
+)
 from .checkpoint_reader import NewCheckpointReader, list_variables, load_checkpoint, load_variable
 from .checkpoint_watching import checkpoints_iterator
 from .cluster import ClusterSpec, replica_device_setter
@@ -71,17 +81,7 @@ from .optimizers.proximal import ProximalAdagradOptimizer, ProximalGradientDesce
 from .optimizers.rms_prop import RMSPropOptimizer
 from .optimizers.sync_replicas import SyncReplicasOptimizer
 from .queue_runner import QueueRunner, add_queue_runner, start_queue_runners
-from .saver import (
-    Saver,
-    checkpoint_exists,
-    export_meta_graph,
-    get_checkpoint_mtimes,
-    get_checkpoint_state,
-    import_meta_graph,
-    latest_checkpoint,
-    remove_checkpoint,
-    update_checkpoint_state,
-)
+from .saver import Saver, export_meta_graph, import_meta_graph
 from .saving_hooks import (
     CheckpointSaverHook,
     CheckpointSaverListener,
@@ -142,13 +142,15 @@ __all__ = [
     "SummarySaverHook", "SyncReplicasOptimizer", "WorkerSessionCreator", "add_queue_runner",
     "assert_global_step", "basic_train_loop", "batch", "batch_join", "checkpoint_exists",
     "checkpoints_iterator", "cosine_decay", "cosine_decay_restarts", "create_global_step",
-    "exponential_decay", "export_meta_graph", "get_checkpoint_mtimes", "get_checkpoint_state",
-    "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph", "input_producer",
+    "exponential_decay", "export_meta_graph", "generate_checkpoint_state_proto", "get_checkpoint_mtimes",
+    "get_checkpoint_state", "get_global_step", "get_or_create_global_step", "global_step",
+    "import_meta_graph", "init_from_checkpoint", "input_producer",
     "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay", "list_variables",
     "load_checkpoint", "load_variable", "match_filenames_once", "maybe_batch", "maybe_batch_join",
     "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay", "noisy_linear_cosine_decay",
     "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "queue_runner",
     "range_input_producer", "register_proto_function", "remove_checkpoint", "replica_device_setter",
     "shuffle_batch", "shuffle_batch_join", "slice_input_producer", "start_queue_runners",
-    "string_input_producer", "summary_iterator", "update_checkpoint_state", "write_graph",
+    "string_input_producer", "summary_iterator", "update_checkpoint_state", "warm_start",
+    "write_graph",
 ]  # fmt: skip

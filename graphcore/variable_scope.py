@@ -180,6 +180,11 @@ class _Store(VariableStore):
         self.scope = VariableScope(False)
 
 
+def get_variable_store() -> VariableStore:
+    """The variables of the default graph that `get_variable` has made."""
+    return _store()
+
+
 def _store() -> _Store:
     found = get_default_graph().get_collection_ref(("__variable_store",))
     if not found:

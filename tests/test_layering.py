@@ -67,8 +67,9 @@ GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
     ("initial_value",),
     ("ref_variable", "resource_variable"),
     ("variables", "initializers", "partitioned_variable"),
-    ("variable_store",),
-    ("variable_scope", "meta_graph", "saveables"),
+    ("variable_store", "saveable_objects"),
+    ("variable_scope", "meta_graph", "saveables", "checkpoint_management"),
+    ("meta_graph_export",),
     ("optimizers", "restore", "saver_nodes"),
     ("saver",),
 )

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option(
     "--repeat", type=click.IntRange(1), default=1, metavar="N", help="Run N times and show timings."
 )
-@click.option("--profile", is_flag=True, help="Show the time that each op took, on stderr.")
+@click.option("--profile", is_flag=True, help="Show what ops and nodes took, on stderr.")
 @click.option(
     "--trace",
     metavar="FILE",
@@ -70,6 +70,11 @@ def command(
     it is $SGTOOL_MODEL, else the checkpoint or only model of the current directory. What the model itself
     prints (tf.print, also to stdout) goes to stderr: stdout has the results alone.
 
+    --profile shows what each op and the slowest nodes took in the last of --repeat runs (the first also
+    compiles). Nodes that ran as one (a convolution with its bias and activation) are one row, their ops
+    joined by "+". GFLOP/s tells how well a product uses the machine; where it is low, look at the bytes:
+    such nodes wait for memory. --trace has the same for each node, with start times.
+
     Examples:
       sgtool run --fetch y:0 --feed x:0=data.npy
       sgtool run model.ckpt-1000 --fetch prob --feed x=batch.npz:images -o prob.npy
@@ -96,6 +101,7 @@ def command(
         if output is not None:
             outputs.check(output, as_json, len(tensors))
         fed = sessions.fed_arrays(running.graph, given, batch)
+        graph = running.graph
         metadata = profiles.new_metadata() if profile or trace else None
         values: list[Any] = []
         seconds = []
@@ -122,9 +128,9 @@ def command(
                 "  ".join(f"{key.removesuffix('_ms')} {value:.3f} ms" for key, value in timings.items())
             )
     if profile:
-        profiles.show(metadata)
+        profiles.show(metadata, graph)
     if trace:
-        profiles.write_trace(trace, metadata)
+        profiles.write_trace(trace, metadata, graph)
     if not all(one.agrees for one in comparisons):
         click.get_current_context().exit(exit_codes.ANSWER_IS_NO)
 

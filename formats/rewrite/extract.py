@@ -15,6 +15,7 @@ from ..saved_variables import saved_parts
 from ..tensor_proto import shape_to_proto
 from .keep import keep
 from .model import Model, check_names, node_of, tensor_of
+from .names import decoded
 from .saver import add_saver, is_function, remove_savers, restrict, saver_nodes
 from .walk import closure, loops
 
@@ -154,7 +155,27 @@ def _initializers(
             found |= closure(
                 nodes, [node_of(name) for name in names if name], lambda _, text: text not in cuts
             )
-    return found
+    return found | _fillers(meta_graph, nodes, kept, cuts)
+
+
+def _fillers(meta_graph: Any, nodes: Mapping[str, Any], kept: set[str], cuts: Mapping[str, str]) -> set[str]:
+    """What fills the look-up tables and queues among `kept`."""
+    starts: list[str] = []
+    for key in ("table_initializer", "queue_runners"):
+        if key not in meta_graph.collection_def:
+            continue
+        collection = meta_graph.collection_def[key]
+        starts += [
+            node_of(name)
+            for name in collection.node_list.value
+            if node_of(name) in nodes and kept & {node_of(text) for text in nodes[node_of(name)].input}
+        ]
+        for value in collection.bytes_list.value:
+            runner = decoded(key, value)
+            if runner is not None and key == "queue_runners" and node_of(runner.queue_name) in kept:
+                names = [*runner.enqueue_op_name, runner.close_op_name, runner.cancel_op_name]
+                starts += [node_of(name) for name in names if name]
+    return closure(nodes, starts, lambda _, text: text not in cuts)
 
 
 def _place(

@@ -425,6 +425,8 @@ class _Freezer:
     ) -> bool:
         """Changes one node; gives whether its outputs were the variable, too."""
         op, number = node.op, was.dtype
+        if "_output_shapes" in node.attr:  # of a handle that was passed on
+            del node.attr["_output_shapes"]
         if op in _REF:
             node.op = _REF[op]
             return True

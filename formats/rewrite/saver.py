@@ -7,6 +7,7 @@ save/RestoreV2(save/Const, names, slices)  ->  save/Assign[_k]  ->  save/restore
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -135,6 +136,8 @@ def restrict(meta_graph: Any, variables: Collection[str]) -> set[str]:
             continue
         types[:] = [one for at, one in enumerate(types) if at not in drop]
         node.input[:] = kept_inputs
+        if "_output_shapes" in node.attr:
+            del node.attr["_output_shapes"]
         for text in node.input[1:first]:
             edited.setdefault((node_of(text), *map(str, sorted(drop))))
     for name, *places in edited:
@@ -176,12 +179,13 @@ def _restored(
 
 
 def _renumber(name: str, users: Sequence[Any], drop: set[int]) -> None:
+    ordered = sorted(drop)
     for user in users:
         for at, text in enumerate(user.input):
             if text[:1] != "^" and node_of(text) == name:
                 index = int(text.partition(":")[2] or 0)
                 if index not in drop:
-                    new = index - sum(one < index for one in drop)
+                    new = index - bisect(ordered, index)
                     user.input[at] = f"{name}:{new}" if new else name
 
 

@@ -240,13 +240,18 @@ def _saving(nodes: Mapping[str, Any], unsaved: Collection[str]) -> set[str]:
 def _waiting(taken_by: Mapping[str, list[Any]], gone: set[str]) -> set[str]:
     """Groups, and counts of steps, that waited only for what is gone."""
     found: set[str] = set()
+    left: dict[str, set[str]] = {}  # what each still waits for
     stack = list(gone)
     while stack:
-        for node in taken_by.get(stack.pop(), ()):
+        source = stack.pop()
+        for node in taken_by.get(source, ()):
             if node.name in gone or node.name in found:
                 continue
-            waits = [text[1:] for text in node.input if text[:1] == "^"]
-            over = bool(waits) and all(one in gone or one in found for one in waits)
+            if node.name not in left:
+                left[node.name] = {text[1:] for text in node.input if text[:1] == "^"} - gone - found
+            waits = left[node.name]
+            waits.discard(source)
+            over = not waits and node.input and node.input[-1][:1] == "^"  # data come first
             users = taken_by.get(node.name, ())
             if not over or _initial(node):
                 continue

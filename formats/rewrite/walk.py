@@ -41,17 +41,20 @@ def consumers(nodes: Iterable[Any]) -> dict[str, list[Any]]:
 def dependents(taken_by: Mapping[str, list[Any]], starts: Iterable[str]) -> set[str]:
     """The nodes that take an output of some nodes, directly or not; those included, control edges not."""
     found: set[str] = set()
+    data: dict[str, set[str]] = {}  # what each takes outputs of
     stack = list(starts)
     while stack:
         name = stack.pop()
         if name in found:
             continue
         found.add(name)
-        stack += [
-            node.name
-            for node in taken_by.get(name, ())
-            if any(text[:1] != "^" and node_of(text) == name for text in node.input)
-        ]
+        for node in taken_by.get(name, ()):
+            if node.name in found:
+                continue
+            if node.name not in data:
+                data[node.name] = {node_of(text) for text in node.input if text[:1] != "^"}
+            if name in data[node.name]:
+                stack.append(node.name)
     return found
 
 
@@ -79,13 +82,13 @@ def loops(nodes: Iterable[Any]) -> dict[str, str]:
 def only_for(nodes: Mapping[str, Any], gone: Collection[str], may_go: Callable[[Any], bool]) -> set[str]:
     """`gone`, and what only these nodes needed, as far as `may_go` lets it."""
     result = set(gone)
-    taken_by = {name: {one.name for one in found} for name, found in consumers(nodes.values()).items()}
-    stack = list(gone)
+    left = {name: len({one.name for one in found}) for name, found in consumers(nodes.values()).items()}
+    stack = list(result)
     while stack:
-        for text in nodes[stack.pop()].input:
-            source = node_of(text)
+        for source in {node_of(text) for text in nodes[stack.pop()].input}:
+            left[source] -= 1
             new = source in nodes and source not in result
-            if new and taken_by[source] <= result and may_go(nodes[source]):
+            if new and not left[source] and may_go(nodes[source]):
                 result.add(source)
                 stack.append(source)
     return result

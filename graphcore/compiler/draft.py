@@ -24,6 +24,7 @@ class Options:
         free: Forget values after their last use.
         reuse: Let element-wise kernels write into a dead input's buffer.
         fuse: Finish the blocks of large results with the element-wise nodes that follow, while in the cache.
+        winograd: Convolve 3x3 windows by Winograd's algorithm where the filters stay as they are.
         specialize: Let ops choose a callable for the static shapes.
         max_fold_bytes: Largest constant that folding may make, in bytes.
     """
@@ -33,6 +34,7 @@ class Options:
     free: bool = True
     reuse: bool = True
     fuse: bool = True
+    winograd: bool = True
     specialize: bool = True
     max_fold_bytes: int = 10_000_000
 

@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..kernels import chain
+from ..kernels import chain, winograd
 from ..operation import Operation, Tensor
 from ..shapes import Shape, num_elements
+from . import simplify
 from .draft import Draft, Node
 
 _ROOTS = frozenset({"Conv2D", "DepthwiseConv2dNative"})
@@ -47,11 +49,18 @@ class Chain:
         root: The first operation.
         count: How many of the node's inputs are the root's; those of the links follow.
         links: What follows it.
+        transformed: What gives the transformed filters of a convolution, or None (see `kernels.winograd`).
     """
 
     root: Operation
     count: int
     links: list[Link]
+    transformed: Callable[[], Any] | None = None
+
+    @property
+    def operations(self) -> list[Operation]:
+        """All that it stands for, in order."""
+        return [self.root, *(link.operation for link in self.links)]
 
     def bind(self) -> Callable[..., Any]:
         """What runs: it takes the node's inputs; of a chain without convolution also `out=`."""
@@ -70,11 +79,12 @@ class Chain:
 
         if self.root.type in _ROOTS:
             depthwise = self.root.type == "DepthwiseConv2dNative"
+            options = {} if self.transformed is None else {"transformed": self.transformed}
 
             def convolve(*values: Any) -> Any:
                 *_, channels, filters = values[1].shape
                 finish = chain.finisher(links(values), channels * filters if depthwise else filters)
-                return kernel(*values[:count], finish=finish)
+                return kernel(*values[:count], finish=finish, **options)
 
             return convolve
 
@@ -133,6 +143,7 @@ def run(draft: Draft) -> None:
             and not any(output in draft.feeds for output in node.operation.outputs)
         )
 
+    written = simplify.written_variables(draft)
     joined: set[Operation] = set()
     for operation, node in list(draft.nodes.items()):
         if operation in joined or not plain(node) or not _begins(draft, node):
@@ -148,8 +159,8 @@ def run(draft: Draft) -> None:
                 break
             links.append(link)
             result = follower.operation.output(0)
-        is_large = operation.type not in _ROOTS
-        if not links and not is_large:
+        transformed = _transformed(draft, node, written) if operation.type == "Conv2D" else None
+        if not links and operation.type in _ROOTS and transformed is None:
             continue
         last = links[-1].operation if links else operation
         inputs = list(node.inputs)
@@ -157,12 +168,31 @@ def run(draft: Draft) -> None:
             inputs += link.others
         replaced = draft.nodes[last]
         draft.nodes[last] = Node(
-            last, inputs, replaced.control, chain=Chain(operation, len(node.inputs), links)
+            last, inputs, replaced.control, chain=Chain(operation, len(node.inputs), links, transformed)
         )
         for gone in [operation, *(link.operation for link in links)]:
             joined.add(gone)
             if gone is not last:
                 del draft.nodes[gone]
+
+
+def _transformed(draft: Draft, node: Node, written: set[Tensor]) -> Callable[[], Any] | None:
+    """What gives the transformed filters of a 3x3 convolution whose filters this plan does not change."""
+    w = node.inputs[1]
+    shape = draft.shape(w)
+    if not draft.options.winograd or w.dtype.name != "float32" or shape is None or shape[:2] != (3, 3):
+        return None
+    constant = draft.value(w)
+    if constant is not None:
+        return lru_cache(1)(lambda: winograd.transform_filters(constant))
+    if w.op.type not in ("Identity", "ReadVariableOp") or w in draft.feeds or not w.op._inputs:
+        return None
+    variable = w.op._inputs[0]
+    find = simplify.VARIABLES.get(variable.op.type)
+    if find is None or variable in draft.feeds or variable in written:
+        return None
+    holder = find(draft.state, variable.op)
+    return lambda: holder.derive(winograd.transform_filters)
 
 
 def _begins(draft: Draft, node: Node) -> bool:

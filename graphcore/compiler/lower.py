@@ -16,10 +16,12 @@ from ..resources import Ref
 from ..shapes import num_elements
 from .draft import Draft, Node, NodeView
 from .plan import Plan, Step
+from .simplify import VARIABLES
 
 # Below this many elements, allocating costs less than asking whether a buffer may be reused.
 _MIN_REUSE_ELEMENTS = 4096
 _MERGES = frozenset({"Merge", "RefMerge"})
+_PRODUCTS = frozenset({"MatMul", "BatchMatMul", "BatchMatMulV2", "SparseMatMul"})
 _SWITCHES = frozenset({"Switch", "RefSwitch"})
 
 
@@ -47,6 +49,8 @@ class _Lowering:
         self.slots: dict[Tensor | Operation, int] = {}
         self.computed: set[int] = set()
         self.steps: list[_Draft] = []
+        self.has_products = False
+        self.chains: dict[int, list[Operation]] = {}
         self.control_sources = {source for node in draft.nodes.values() for source in node.control}
 
     def new_slot(self, value: Any = None) -> int:
@@ -79,6 +83,8 @@ class _Lowering:
             [self.slots[tensor] for tensor in draft.feeds],
             fetch_slots,
             [fetch.name for fetch in draft.fetches],
+            self.has_products,
+            self.chains,
         )
 
     def lower(self, node: Node) -> None:
@@ -88,10 +94,8 @@ class _Lowering:
             return
         kind = operation.kind
         assert kind is not None
-        if operation.type in _VARIABLES and not node.may_be_dead:
-            self.slots[operation.output(0)] = self.new_slot(
-                _VARIABLES[operation.type](draft.state, operation)
-            )
+        if operation.type in VARIABLES and not node.may_be_dead:
+            self.slots[operation.output(0)] = self.new_slot(VARIABLES[operation.type](draft.state, operation))
             return
         if operation.type in ("NoOp", "ControlTrigger") and not node.may_be_dead:
             return
@@ -105,6 +109,7 @@ class _Lowering:
         ]
         single = kind.definition.fixed_outputs == 1
         function = self.function(node)
+        self.has_products |= operation.type in _PRODUCTS and function is not np.matmul
         if kind.takes_ctx:
             reads.insert(0, 0)
         step = _Draft(operation, function, reads, self.output_slots(node), single)
@@ -120,6 +125,7 @@ class _Lowering:
         for enter, tensor in zip(node.loop.enters, node.inputs):
             takes_ref = enter.type == "RefEnter"
             reads.append(self.slot_of(tensor) if takes_ref else self.value_slot(tensor, node.operation))
+        self.has_products |= node.loop.condition.has_products or node.loop.body.has_products
         step = _Draft(node.operation, node.loop.run, reads, self.output_slots(node), False)
         if node.may_be_dead:
             self.guard(node, step)
@@ -128,6 +134,8 @@ class _Lowering:
     def lower_chain(self, node: Node) -> None:
         """Nodes that were joined are one step."""
         reads = [self.value_slot(tensor, node.operation) for tensor in node.inputs]
+        if node.chain.links:
+            self.chains[len(self.steps)] = node.chain.operations
         step = _Draft(node.operation, node.chain.bind(), reads, self.output_slots(node)[:1], True)
         if self.draft.options.reuse and node.chain.root.kind.elementwise:
             position = self.reusable(node)
@@ -242,13 +250,6 @@ class _Lowering:
 def _read(reference: Any) -> Any:
     # Handles of first-generation queues, tables and arrays are references, too: to themselves.
     return reference.read() if isinstance(reference, Ref) else reference
-
-
-_VARIABLES: dict[str, Callable[..., Any]] = {
-    "VariableV2": lambda state, operation: state.ref(operation),
-    "Variable": lambda state, operation: state.ref(operation),
-    "VarHandleOp": lambda state, operation: state.resource_variable(operation),
-}
 
 
 def _and_done(function: Callable[..., Any]) -> Callable[..., Any]:

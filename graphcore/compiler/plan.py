@@ -16,6 +16,7 @@ import numpy as np
 
 from ..dead import DEAD
 from ..errors import InvalidArgumentError, at_operation
+from ..kernels.parallel import single_threaded_blas
 from ..operation import Operation
 from ..resources import RunContext
 
@@ -27,14 +28,25 @@ class Plan:
 
     Attributes:
         steps: The steps in order.
-        operations: The operation of each step.
+        operations: The operation of each step; of a step that stands for several the last.
+        chains: All operations of the steps that stand for several, by number of the step.
         template: The slots with constants and variables in place.
         feed_slots: Where each feed goes; -1 for one that nothing reads.
         fetch_slots: Where each fetch is found; -1 for an operation.
         fetch_names: Their names, for messages.
+        has_products: Whether steps may multiply matrices that BLAS would use threads for.
     """
 
-    __slots__ = ("feed_slots", "fetch_names", "fetch_slots", "operations", "steps", "template")
+    __slots__ = (
+        "chains",
+        "feed_slots",
+        "fetch_names",
+        "fetch_slots",
+        "has_products",
+        "operations",
+        "steps",
+        "template",
+    )
 
     def __init__(
         self,
@@ -44,6 +56,8 @@ class Plan:
         feed_slots: list[int],
         fetch_slots: list[int],
         fetch_names: list[str],
+        has_products: bool,
+        chains: dict[int, list[Operation]],
     ) -> None:
         self.steps = steps
         self.operations = operations
@@ -51,6 +65,8 @@ class Plan:
         self.feed_slots = feed_slots
         self.fetch_slots = fetch_slots
         self.fetch_names = fetch_names
+        self.has_products = has_products
+        self.chains = chains
 
     def run(self, context: RunContext, feeds: Sequence[np.ndarray]) -> list[Any]:
         """Runs all steps; gives the fetched values (None for operations), the caller's to keep.
@@ -60,7 +76,11 @@ class Plan:
         """
         slots = self._slots(context, feeds)
         with np.errstate(all="ignore"):
-            self._run_steps(slots)
+            if self.has_products:
+                with single_threaded_blas():
+                    self._run_steps(slots)
+            else:
+                self._run_steps(slots)
         return self._fetch(slots)
 
     def _run_steps(self, slots: list[Any]) -> None:
@@ -92,13 +112,13 @@ class Plan:
         return [slots[slot] for slot in self.fetch_slots]
 
     def run_traced(self, context: RunContext, feeds: Sequence[np.ndarray]) -> tuple[list[Any], list[Any]]:
-        """As `run`, with a row (operation, start, end, output) for each step, in seconds."""
+        """As `run`, with a row (operations, start, end, output) for each step, in seconds."""
         slots = self._slots(context, feeds)
         rows: list[Any] = []
         steps = iter(self.steps)
         clock = time.perf_counter
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), single_threaded_blas():
                 for function, arity, get, out, outs, dead in steps:
                     start = clock()
                     if arity == 1:
@@ -108,7 +128,8 @@ class Plan:
                     else:
                         result = function()
                     end = clock()
-                    rows.append((self.operations[len(rows)], start, end, _outline(result)))
+                    operations = self.chains.get(len(rows)) or [self.operations[len(rows)]]
+                    rows.append((operations, start, end, _outline(result)))
                     for slot, value in zip(outs or (out,), result if outs else (result,)):
                         slots[slot] = value
                     for slot in dead:
@@ -151,7 +172,9 @@ class Plan:
         index = len(self.steps) - steps.__length_hint__() - 1
         _, arity, get, *_ = self.steps[index]
         inputs = () if not arity else (slots[get],) if arity == 1 else get(slots)
-        raise at_operation(error, self.operations[index], inputs) from error
+        # Of several the first: the others are joined to it only where nothing about them can be wrong.
+        operation = self.chains.get(index, self.operations[index : index + 1])[0]
+        raise at_operation(error, operation, inputs) from error
 
 
 def _store(slots: list[Any], outs: tuple[int, ...], results: Any) -> None:

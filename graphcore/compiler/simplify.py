@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,18 @@ from .draft import Draft, Node
 
 _IDENTITIES = frozenset({"Identity", "StopGradient", "PreventGradient", "CheckpointIdentity", "Snapshot"})
 _READS = frozenset({"ReadVariableOp"})
-_HANDLES = frozenset({"VariableV2", "Variable", "VarHandleOp"})
+VARIABLES: dict[str, Callable[..., Any]] = {
+    "VariableV2": lambda state, operation: state.ref(operation),
+    "Variable": lambda state, operation: state.ref(operation),
+    "VarHandleOp": lambda state, operation: state.resource_variable(operation),
+}
+"""What finds the variable of an operation in a session's state."""
 
 
 def run(draft: Draft) -> None:
     """Rewrites `draft` in place; see the package's head for what must not be touched."""
     _drop_unused(draft)
-    written = _written_variables(draft)
+    written = written_variables(draft)
     seen: dict[Hashable, Operation] = {}
     kept_for_control = {source for node in draft.nodes.values() for source in node.control}
     for operation, node in list(draft.nodes.items()):
@@ -62,7 +67,7 @@ def _drop_unused(draft: Draft) -> None:
             node.control = [source for source in node.control if source not in dropped]
 
 
-def _written_variables(draft: Draft) -> set[Tensor]:
+def written_variables(draft: Draft) -> set[Tensor]:
     """The handles (and refs) that some node of the plan may write."""
     written = set()
     for operation, node in draft.nodes.items():
@@ -77,7 +82,7 @@ def _written_variables(draft: Draft) -> set[Tensor]:
 
 def _root(tensor: Tensor) -> Tensor:
     """The variable behind a chain of identities and assignments."""
-    while tensor.op.type not in _HANDLES and tensor.op._inputs:
+    while tensor.op.type not in VARIABLES and tensor.op._inputs:
         tensor = tensor.op._inputs[0]
     return tensor
 
@@ -90,7 +95,7 @@ def _key(node: Node, written: set[Tensor]) -> Hashable:
     )
     if is_read:
         root = _root(node.inputs[0])
-        if root in written or root.op.type not in _HANDLES:
+        if root in written or root.op.type not in VARIABLES:
             return None
     elif not node.is_pure or not node.inputs:
         return None

@@ -17,7 +17,7 @@ from . import parallel
 from .arrays import Array
 from .correlation import Finish
 
-BLOCK = 1 << 15
+BLOCK = 1 << 16
 """Elements of a block: a few of them fit into the second-level cache."""
 
 Kernel = Callable[..., Any]

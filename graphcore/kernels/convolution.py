@@ -6,12 +6,13 @@ is made fast, is in `correlation`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...formats.errors import InvalidArgumentError
+from . import winograd
 from .arrays import Array, shape_text, widened
 from .correlation import Finish, correlate, correlate_filter, correlate_input, forward_span
 from .windows import Axis, resolve
@@ -27,6 +28,7 @@ def conv2d(
     data_format: str = "NHWC",
     dilations: Sequence[int] = (1, 1, 1, 1),
     finish: Finish | None = None,
+    transformed: Callable[[], Array] | None = None,
 ) -> Array:
     """TensorFlow's Conv2D: cross-correlation of images with a bank of filters.
 
@@ -39,6 +41,7 @@ def conv2d(
         data_format: "NHWC" or "NCHW".
         dilations: Four ints in `data_format`.
         finish: As in `correlation.correlate`; NHWC, of one group and in a dtype of the arithmetic.
+        transformed: What gives `winograd.transform_filters(w)`; it is called where that is the faster way.
 
     Returns:
         (batch, out height, out width, filters) in `data_format` and x's dtype.
@@ -51,7 +54,9 @@ def conv2d(
     batch, channels, groups = images.shape[0], filters.shape[2], images.shape[3] // filters.shape[2]
     spans = forward_span(height), forward_span(width)
     out = np.empty((batch, height.out, width.out, filters.shape[3]), images.dtype)
-    if groups == 1:
+    if transformed is not None and winograd.suits(images.shape, filters.shape, height, width):
+        winograd.correlate(images, transformed(), *spans, out, finish)
+    elif groups == 1:
         correlate(images, filters, *spans, out, finish)
     else:
         per_group = filters.shape[3] // groups

@@ -6,6 +6,7 @@ whole rows, one tap at a time, over blocks small enough that the running sum sta
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,8 +19,8 @@ from .convolution import channels_last, restore
 from .correlation import Finish
 from .windows import Axis, resolve
 
-BLOCK = 1 << 16
-"""Output elements that are summed up at a time."""
+BLOCK = 1 << 17
+"""Output elements that are summed up at a time: of smaller ones threads would wait for the interpreter."""
 
 
 def depthwise_conv2d(
@@ -201,7 +202,8 @@ def _tiled(w: Array, width: Axis) -> Array:
 
 def _blocks(shape: Sequence[int]) -> Iterator[tuple[slice, slice]]:
     """Regions (images, output rows) of about BLOCK elements of a (batch, rows, row length) array."""
-    lines = max(1, BLOCK // max(1, shape[2]))
+    share = -(-math.prod(shape) // parallel.threads())
+    lines = max(1, min(BLOCK, share) // max(1, shape[2]))
     images = max(1, lines // max(1, shape[1]))
     for image in range(0, shape[0], images):
         for row in range(0, shape[1] if shape[2] else 0, lines):

@@ -17,9 +17,10 @@ import math
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from queue import SimpleQueue
+from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -77,13 +78,48 @@ def for_each(items: Iterable[Item], body: Callable[[Item], None]) -> None:
             body(item)
         return
     with single_threaded_blas():
-        if len(listed) < 2 or threads() < 2:
+        if len(listed) < 2 or threads() < 2 or not _help.is_wanted():
             _Job(listed, body).work()
             return
         job = _Job(listed, body)
+        started = perf_counter()
         _pool().call(job, min(threads(), len(listed)) - 1)
         job.work()
+        worked = perf_counter()
         job.finish()
+        _help.note(worked - started, perf_counter() - worked)
+
+
+class _Help:
+    """Whether the other threads are worth waiting for.
+
+    Where other programs use the cores, a thread that took a block may not run for some milliseconds, and all
+    wait for it. Then the next calls do without, the more the more often that happens.
+    """
+
+    def __init__(self) -> None:
+        self.skipped = 0
+        self.pause = 0
+
+    def is_wanted(self) -> bool:
+        """Whether this call should use other threads."""
+        if self.skipped < self.pause:
+            self.skipped += 1
+            return False
+        self.skipped = 0
+        return True
+
+    def note(self, worked: float, waited: float) -> None:
+        """Takes note of what a call took: working here, and waiting for the others, in seconds."""
+        if waited > max(worked, _PATIENCE):
+            self.pause = min(64, 2 * self.pause + 4)
+        elif self.pause:
+            self.pause //= 2
+
+
+_help = _Help()
+_PATIENCE = 5e-4
+"""Seconds of waiting that are never too much."""
 
 
 def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
@@ -93,15 +129,13 @@ def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
     rows, depth = a.shape
     columns = b.shape[1]
     work = rows * depth * columns
-    if work < ALONE or _inside.get():
+    if work < ALONE or (work < SHARED and limit.inside) or _inside.get():
         return np.matmul(a, b, out=out)
-    if out is None:
-        out = np.empty((rows, columns), a.dtype)
     count = parts(work)
     if count < 2:
         with single_threaded_blas():
             return np.matmul(a, b, out=out)
-    result = out
+    result = np.empty((rows, columns), a.dtype) if out is None else out
     if rows >= columns or rows >= count * _NARROW:
         for_each(ranges(rows, count), lambda part: _into(a[part], b, result[part]))
     else:
@@ -222,16 +256,39 @@ class _Job:
 
 
 class _Pool:
-    """Threads that wait for jobs."""
+    """Threads that wait for jobs, on other cores than the thread that calls.
+
+    A thread that is woken often starts on the core of the one that wakes it (they share its cache), and there
+    the two would take turns until the system moves one: longer than most jobs take.
+    """
 
     def __init__(self, count: int) -> None:
         self.jobs: SimpleQueue[_Job] = SimpleQueue()
-        for number in range(count):
-            threading.Thread(target=self._serve, name=f"sgtool-{number}", daemon=True).start()
+        self.current_core = _current_core()
+        self.cores = os.sched_getaffinity(0) if self.current_core is not None else set()
+        self.kept_off: int | None = None
+        self.members = [
+            threading.Thread(target=self._serve, name=f"sgtool-{number}", daemon=True)
+            for number in range(count)
+        ]
+        for thread in self.members:
+            thread.start()
 
     def call(self, job: _Job, count: int) -> None:
+        """Offers a job to so many threads."""
+        if self.current_core is not None:
+            self._keep_off(self.current_core())
         for _ in range(count):
             self.jobs.put(job)
+
+    def _keep_off(self, core: int) -> None:
+        if core == self.kept_off or len(self.cores) < 2:
+            return
+        self.kept_off = core
+        for thread in self.members:
+            if thread.native_id is not None:
+                with suppress(OSError):
+                    os.sched_setaffinity(thread.native_id, self.cores - {core})
 
     def _serve(self) -> None:
         np.seterr(all="ignore")  # as in a run: kernels tell what is wrong, not the processor
@@ -239,6 +296,18 @@ class _Pool:
             job = self.jobs.get()
             job.help()
             del job  # with the arrays that it holds
+
+
+def _current_core() -> Callable[[], int] | None:
+    """What tells the core that the calling thread runs on, where that can be told and chosen (Linux)."""
+    if not hasattr(os, "sched_setaffinity"):
+        return None
+    import ctypes
+
+    try:
+        return ctypes.CDLL(None).sched_getcpu
+    except (AttributeError, OSError):
+        return None
 
 
 _pools: list[_Pool] = []
@@ -262,15 +331,15 @@ if hasattr(os, "register_at_fork"):  # a child has no threads but the one that f
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
     """BLAS uses one thread inside; nested and concurrent uses share the limit."""
-    _limit.enter()
+    limit.enter()
     try:
         yield
     finally:
-        _limit.leave()
+        limit.leave()
 
 
 class _Limit:
-    """How many are inside, and what BLAS is set to outside."""
+    """How many users need BLAS to run on one thread, and what it is set to outside."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -293,7 +362,8 @@ class _Limit:
                     library.set_num_threads(number)
 
 
-_limit = _Limit()
+limit = _Limit()
+"""Of this process; a run whose plan has products enters it once."""
 
 
 @lru_cache

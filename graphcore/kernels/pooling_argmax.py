@@ -17,7 +17,7 @@ from .arrays import Array, extreme, widened
 from .pooling import check_shape, geometry, met, output_shape, reduce_windows
 from .windows import Axis, spatial_axes
 
-BLOCK = 1 << 16
+BLOCK = 1 << 15
 """Output elements that are looked at together, so that they stay in the cache."""
 
 
@@ -59,14 +59,24 @@ def max_pool_grad(
     check_shape("orig_output", orig_output.shape, expected)
     check_shape("grad", grad.shape, expected)
     out = np.empty_like(orig_input, order="C")
-    zero = np.zeros((), grad.dtype)
+    # As integers: a gradient is given away by a mask, whatever number it is.
+    bits = np.dtype(f"i{grad.dtype.itemsize}")
+    apart = all(axis.stride >= axis.kernel for axis in axes)
 
     def share(images: slice) -> None:
-        target, given = out[images], grad[images]
-        target[...] = zero
-        for region, inside, source, chosen in _chosen(orig_input[images], axes, data_format):
-            part = target[region][source]
-            part += np.where(chosen, given[region][inside], zero)
+        target = out[images]
+        target[...] = 0
+        rest = np.array(grad[images], order="C").view(bits)
+        for region, inside, source, chosen in _chosen(orig_input[images], axes, data_format, False):
+            left = rest[region][inside]
+            given = np.negative(chosen.view(np.int8), dtype=bits)
+            given &= left
+            left ^= given
+            part, numbers = target[region][source], given.view(grad.dtype)
+            if apart:
+                part[...] = numbers
+            else:
+                part += numbers
 
     parallel.by_images(out, share)
     return out
@@ -177,8 +187,10 @@ def _regions(
     return [slice(start, min(shape[0], start + images)) for start in range(0, shape[0], images)], taps
 
 
-def _chosen(x: Array, axes: tuple[Axis, Axis], data_format: str) -> Iterator[tuple[slice, Any, Any, Array]]:
-    """Where the first maximum of each window is.
+def _chosen(
+    x: Array, axes: tuple[Axis, Axis], data_format: str, only_first: bool = True
+) -> Iterator[tuple[slice, Any, Any, Array]]:
+    """Where the first maximum of each window is; without `only_first`, of numbers, all in their order.
 
     Yields:
         `(images, inside, source, chosen)` for each tap: the outputs x[images][source] are the
@@ -195,11 +207,12 @@ def _chosen(x: Array, axes: tuple[Axis, Axis], data_format: str) -> Iterator[tup
         best = x[region]
         for number, axis in zip(spatial_axes(data_format), axes, strict=True):
             best = reduce_windows(best, number, axis, np.maximum, extreme(x.dtype, -1))
-        free = np.ones(best.shape, np.bool_)
+        free = np.ones(best.shape if only_first else (), np.bool_)
         for _, inside, source in taps:
             chosen = x[region][source] == best[inside]
-            chosen &= free[inside]
-            free[inside] ^= chosen
+            if only_first:
+                chosen &= free[inside]
+                free[inside] ^= chosen
             yield region, inside, source, chosen
 
 

@@ -96,8 +96,17 @@ unpack.grad(lambda node, *dys: raw_ops.Pack(list(dys), axis=node.attr("axis")))
 
 
 def _concat(values: list[Any], axis: Any) -> Any:
+    position = axis.item() if axis.size == 1 else int(np.reshape(axis, -1)[0])
+    try:
+        return np.concatenate(values, position)
+    except ValueError:
+        _check_concat(values, position)
+        raise
+
+
+def _check_concat(values: list[Any], position: int) -> None:
+    """Raises what TensorFlow says of values that cannot be joined."""
     rank = max(np.ndim(value) for value in values)
-    position = int(np.reshape(axis, -1)[0])
     if not -max(rank, 1) <= position < max(rank, 1):
         raise InvalidArgumentError(
             f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {position}"
@@ -118,7 +127,6 @@ def _concat(values: list[Any], axis: Any) -> Any:
             )
     if rank == 0:
         raise InvalidArgumentError("ConcatOp : Inputs must have at least one dimension")
-    return np.concatenate(values, position)
 
 
 def concat_shape(shapes: list[Shape], axis: Any) -> Shape:
@@ -236,6 +244,21 @@ def split_op(split_dim: Any, value: Any, *, num_split: int) -> list[Any]:
             f"(size = {value.shape[axis]}) and num_split {num_split}"
         )
     return _contiguous(np.split(value, num_split, axis))
+
+
+@split_op.specialize
+def _(view: Any) -> Any:
+    """A shape that can be divided and an axis that is known: the slices are, too."""
+    split_dim, shape, count = view.value(0), view.shape(1), view.num_outputs
+    axis = rules.static_axis(view, 0, None if shape is None else len(shape))
+    if split_dim is None or axis is None or shape is None or None in shape or shape[axis] % count:
+        return None
+    size = shape[axis] // count
+    leading = (slice(None),) * axis
+    parts = [(*leading, slice(start, start + size)) for start in range(0, size * count, size or 1)]
+    if len(parts) != count:
+        return None
+    return lambda split_dim, value: [value[part].copy() for part in parts]
 
 
 def _split_axis(split_dim: Any, value: Any) -> int:

@@ -6,6 +6,7 @@ All of them go through the session's file policy.
 from __future__ import annotations
 
 import math
+import os
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,7 @@ def save_v2(
         entry_of(name, tensor, dtype._info, _part(spec, tensor))
         for name, spec, tensor, dtype in zip(names, specs, tensors, dtypes)
     ]
+    files.make_directory(os.path.dirname(path) or ".")
     bundle_writer.write_bundle(path, entries)
 
 
@@ -310,6 +312,9 @@ def merge_v2_checkpoints(
         for path in (f"{prefix}.index", f"{prefix}.data-00000-of-00001"):
             if files.is_file(path):
                 files.remove_file(path)
+    for folder in {os.path.dirname(prefix) for prefix in prefixes} - {os.path.dirname(target)}:
+        if delete_old_dirs:
+            files.remove_directory(folder)
 
 
 merge_v2_checkpoints.shape(rules.nothing)

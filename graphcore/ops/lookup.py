@@ -11,7 +11,7 @@ from ...formats import files
 from .. import lookup_tables
 from ..dense_tables import DenseTable
 from ..dtypes import ANY, DType
-from ..errors import FailedPreconditionError, InvalidArgumentError
+from ..errors import FailedPreconditionError, InvalidArgumentError, InvalidValueError
 from ..lookup_tables import HashTable, MutableTable, Table, type_name
 from ..op import op
 from ..shapes import Shape, format_shape, merge, with_rank
@@ -251,15 +251,41 @@ def _shape_of_import(node: Any) -> list[Shape]:
     return []
 
 
+def _value_shape(source: Any) -> Shape:
+    """The shape of one value of the mutable table that an operation makes."""
+    shape: Shape = source.attr("value_shape").as_tuple() if source.has_attr("value_shape") else ()
+    return shape
+
+
 def _shape_of_find(node: Any) -> Shape:
     """As far as the table that a resource handle comes from tells it: TensorFlow knows mutable ones."""
     keys, source = node.shape(1), node.node.inputs[0].op
-    if keys is None or source.type not in ("MutableHashTableV2", "MutableHashTableOfTensorsV2"):
+    if keys is None or source.type not in _MUTABLE:
         return None
-    values = source.attr("value_shape").as_tuple() if source.has_attr("value_shape") else ()
-    return None if values is None else (*keys, *values)
+    values = _value_shape(source)
+    one = source.inputs[0].static_shape if source.type == _DENSE else ()
+    if values is None or one is None:
+        return None
+    lead = len(keys) - len(one)
+    if lead < 0:
+        raise InvalidValueError(
+            f"Expected keys to have suffix {format_shape(one)} but saw shape: {format_shape(keys)}"
+        )
+    merge(keys[lead:], one)
+    return (*keys[:lead], *values)
 
 
+def _shape_of_export(node: Any) -> list[Shape]:
+    """A vector of keys, and a value for each; of a dense table the buckets, which TensorFlow gets wrong."""
+    source = node.node.inputs[0].op
+    if source.type not in _MUTABLE or source.type == _DENSE:
+        return [None, None]
+    values = _value_shape(source)
+    return [(None,), None if values is None else (None, *values)]
+
+
+_DENSE = "MutableDenseHashTableV2"
+_MUTABLE = frozenset({"MutableHashTableV2", "MutableHashTableOfTensorsV2", _DENSE})
 _PAIR = ", keys: Tin, values: Tout ->"
 _IN_OUT = {"Tin": ANY, "Tout": ANY}
 _FILE = ("key_index: int >= -2", "value_index: int >= -2", "vocab_size: int >= -1 = -1")
@@ -294,7 +320,7 @@ _ACTIONS: dict[str, tuple[Any, str, tuple[str, ...], dict[str, Any], Any]] = {
         "-> keys: Tkeys, values: Tvalues",
         (),
         {"Tkeys": ANY, "Tvalues": ANY},
-        rules.unknown,
+        _shape_of_export,
     ),
     "LookupTableRemove": (_remove, ", keys: Tin ->", (), {"Tin": ANY}, rules.nothing),
 }

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..convert import constant, convert_to_tensor
 from ..default import name_scope
-from ..dtypes import as_dtype, int64
+from ..dtypes import as_dtype, complex64, complex128, float32, float64, int64
 from ..errors import InvalidTypeError, InvalidValueError
 from ..indexed_slices import IndexedSlices
 from ..op import raw_ops
@@ -44,6 +44,22 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     if isinstance(x, IndexedSlices):
         return IndexedSlices(raw_ops.Mul(scalar, x.values, name=name), x.indices, x.dense_shape)
     return raw_ops.Mul(scalar, x, name=name)
+
+
+def complex_of(real: Any, imag: Any, name: str | None = None) -> Any:
+    """`tf.complex`: complex64 of two float32 tensors, complex128 of two of float64.
+
+    Raises:
+        TypeError: They are not both of one of these.
+    """
+    real = convert_to_tensor(real, name="real")
+    imag = convert_to_tensor(imag, name="imag")
+    wide = {float32: complex64, float64: complex128}
+    with name_scope(name, "Complex", [real, imag]) as scope:
+        kind = real.dtype.base_dtype
+        if kind not in wide or imag.dtype.base_dtype != kind:
+            raise InvalidTypeError(f"real and imag have incorrect types: {real.dtype.name} {imag.dtype.name}")
+        return raw_ops.Complex(real, imag, Tout=wide[kind], name=scope)
 
 
 def count_nonzero(

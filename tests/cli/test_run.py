@@ -162,8 +162,12 @@ def test_repeat_profile_and_trace(model: str, sgtool: Tool) -> None:
     assert set(timings) == {"first_ms", "min_ms", "median_ms"}
     result = sgtool(*arguments, "--profile", "--trace", "trace.json")
     assert "MatMul" in result.err
+    assert "Slowest nodes" in result.err
     events = json.loads(Path("trace.json").read_text())["traceEvents"]
-    assert "MatMul" in {event["name"] for event in events}
+    (product,) = (event for event in events if event["name"] == "MatMul")
+    assert product["args"]["shape"] == [3, 1]
+    assert product["args"]["operations"] == 2 * 2 * 3
+    assert product["args"]["bytes"] == 12
 
 
 def test_expect(model: str, sgtool: Tool) -> None:

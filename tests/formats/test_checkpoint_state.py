@@ -12,9 +12,10 @@ from golden_values import named_values
 
 from sgtool.formats import files, protos, registry
 from sgtool.formats.bundle_writer import write_bundle
-from sgtool.formats.checkpoint_state import latest_checkpoint, read_state, resolve_prefix, write_state
+from sgtool.formats.checkpoint_state import latest_checkpoint, read_state, resolve_prefix
+from sgtool.formats.checkpoint_state_writer import write_state
 from sgtool.formats.entry import entry_of
-from sgtool.formats.errors import DataLossError, InvalidValueError, MissingFileError
+from sgtool.formats.errors import DataLossError, MissingFileError
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -314,7 +315,7 @@ def test_state_files_are_tensorflows(
 
 
 def test_the_state_file_must_not_be_the_checkpoint(tmp_path: Path) -> None:
-    with pytest.raises(InvalidValueError, match="conflicts with path used for checkpoint state"):
+    with pytest.raises(RuntimeError, match="conflicts with path used for checkpoint state"):
         write_state(tmp_path, str(tmp_path / "checkpoint"))
 
 

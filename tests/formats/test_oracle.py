@@ -14,7 +14,7 @@ from golden_values import named_values
 from sgtool.formats import checkpoint_state, graph_file, protos, registry, tensor_proto
 from sgtool.formats.bundle import open_bundle
 from sgtool.formats.bundle_writer import write_bundle
-from sgtool.formats.checkpoint_state import write_state
+from sgtool.formats.checkpoint_state_writer import write_state
 from sgtool.formats.entry import entry_of
 from sgtool.formats.parts import Part
 

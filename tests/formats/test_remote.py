@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from sgtool.formats import checkpoint_state, files, registry, remote, summary
+from sgtool.formats import checkpoint_state, checkpoint_state_writer, files, registry, remote, summary
 from sgtool.formats.entry import entry_of
 from sgtool.formats.errors import (
     DataLossError,
@@ -156,7 +156,7 @@ def test_writing_replaces_remote_files(log: Log) -> None:
     assert files.read_bytes(f"{ROOT}/new/m.meta") == b"graph 2"
     assert files.list_directory(f"{ROOT}/new") == ["m.data-00000-of-00001", "m.index", "m.meta"]
     assert checkpoint_state.complete_checkpoints(f"{ROOT}/new") == [f"{ROOT}/new/m"]
-    checkpoint_state.write_state(f"{ROOT}/new", f"{ROOT}/new/m")
+    checkpoint_state_writer.write_state(f"{ROOT}/new", f"{ROOT}/new/m")
     assert checkpoint_state.latest_checkpoint(f"{ROOT}/new") == f"{ROOT}/new/m"
     files.remove_file(f"{ROOT}/new/m.meta")
     assert not files.is_file(f"{ROOT}/new/m.meta")

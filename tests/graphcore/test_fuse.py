@@ -116,9 +116,21 @@ def test_nan_and_infinity_pass() -> None:
     both([tf.nn.relu(x) + 1.0, tf.nn.relu6(tf.negative(x)) * 2.0], {x: value})
 
 
-def test_an_error_names_a_node_of_the_chain() -> None:
+def test_an_error_names_the_node_that_failed() -> None:
     x = tf.placeholder(tf.float32, [1, None, None, 4], name="x")
     y = tf.nn.relu(tf.nn.conv2d(x, tf.constant(array(5, 5, 4, 8)), [1, 1, 1, 1], "VALID"), name="result")
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as caught:
         session.run(y, {x: np.zeros((1, 2, 2, 4), np.float32)})
-    assert "Conv2D" in str(caught.value) or "result" in str(caught.value)
+    assert caught.value.op.type == "Conv2D"
+
+
+def test_a_trace_names_all_that_ran_as_one() -> None:
+    x = tf.placeholder(tf.float32, [1, 32, 32, 4], name="x")
+    y = tf.nn.relu(tf.nn.conv2d(x, tf.constant(array(5, 5, 4, 8)), [1, 1, 1, 1], "SAME"), name="result")
+    metadata = tf.RunMetadata()
+    with tf.Session() as session:
+        trace = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        session.run(y, {x: array(1, 32, 32, 4)}, options=trace, run_metadata=metadata)
+    (stats,) = metadata.step_stats.dev_stats[0].node_stats
+    assert stats.node_name == "result"
+    assert stats.timeline_label == "result = Conv2D+Relu(x, Const)"

@@ -164,3 +164,13 @@ def test_type_specs(tf: Any) -> None:
     assert sparse.is_compatible_with(tf.SparseTensor([[0, 0]], [1], [2, 4]))
     assert sparse.value_type is tf.SparseTensor
     assert len({sparse, tf.SparseTensorSpec([None, 4], tf.int32)}) == 1
+
+
+def test_complex_numbers_are_as_wide_as_their_parts(tf: Any) -> None:
+    for part, whole in ((tf.float32, tf.complex64), (tf.float64, tf.complex128)):
+        value = tf.complex(tf.constant(1.0, part), tf.constant(2.0, part))
+        assert value.dtype == whole
+        assert (tf.real(value).dtype, tf.imag(value).dtype, tf.abs(value).dtype) == (part, part, part)
+    for wrong in ((tf.constant(1.0, tf.float64), tf.constant(1.0)), (tf.constant(1), tf.constant(1))):
+        with pytest.raises(TypeError, match="real and imag have incorrect types"):
+            tf.complex(*wrong)

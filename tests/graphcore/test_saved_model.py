@@ -37,7 +37,7 @@ def test_a_scope_goes_before_every_name() -> None:
 
 def test_wrong_tags_and_places_say_what_there_is(tmp_path: Path) -> None:
     with tf.Session(graph=tf.Graph()) as session:
-        with pytest.raises(RuntimeError, match=r"tags train could not be found(.|\n)*serve"):
+        with pytest.raises(RuntimeError, match=r"tags 'train' could not be found(.|\n)*serve"):
             tf.saved_model.load(session, ["train"], SAVED_MODEL)
         with pytest.raises(OSError, match="SavedModel file does not exist at"):
             tf.saved_model.load(session, ["serve"], tmp_path)
@@ -60,7 +60,7 @@ def test_signatures_are_built_and_survive_a_meta_graph() -> None:
         assert [dim.size for dim in signature.outputs["out"].tensor_shape.dim] == [-1, 2]
     with pytest.raises(ValueError, match="inputs cannot be None or empty"):
         tf.saved_model.predict_signature_def({}, {"out": y})
-    with pytest.raises(ValueError, match="must be of type string"):
+    with pytest.raises(ValueError, match="must be a string Tensor"):
         tf.saved_model.classification_signature_def(x, None, y)
 
 

@@ -260,8 +260,7 @@ def test_old_checkpoints_go_when_new_ones_are_whole(session: Any, tmp_path: Path
     state = tf.train.get_checkpoint_state(tmp_path)
     assert state.model_checkpoint_path == str(tmp_path / "m-4")
     times = tf.train.get_checkpoint_mtimes([str(tmp_path / "m-4"), str(tmp_path / "none")])
-    assert times[1] is None
-    assert times[0] is not None
+    assert len(times) == 1
     assert abs(times[0] - time.time()) < 60
 
 

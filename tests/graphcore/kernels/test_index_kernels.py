@@ -10,7 +10,7 @@ from sgtool.graphcore.kernels import gather_scatter, segment
 def test_scalar_indices_are_named_without_a_place():
     with pytest.raises(errors.InvalidArgumentError, match=r"^segment_ids = 4 is out of range \[0, 3\)"):
         segment.unsorted_segment_sum(np.ones(2), np.array(4), 3)
-    with pytest.raises(errors.InvalidArgumentError, match=r"^indices is out of range"):
+    with pytest.raises(errors.InvalidArgumentError, match=r"^indices\[0\] is out of range"):
         gather_scatter.dynamic_stitch([np.array(-1)], [np.ones(2)])
     with pytest.raises(errors.InvalidArgumentError, match=r"^partitions = 9 is not in \[0, 2\)"):
         gather_scatter.dynamic_partition(np.ones(2), np.array(9), 2)

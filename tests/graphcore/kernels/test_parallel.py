@@ -117,3 +117,17 @@ def test_the_number_of_threads_can_be_set(monkeypatch: pytest.MonkeyPatch) -> No
     finally:
         monkeypatch.undo()
         parallel.threads.cache_clear()
+
+
+def test_threads_that_keep_one_waiting_are_left_alone_for_a_while() -> None:
+    help = parallel._Help()
+    assert all(help.is_wanted() for _ in range(10))
+    help.note(0.001, 0.004)
+    pauses = [help.is_wanted() for _ in range(6)]
+    assert pauses == [False] * 4 + [True, False]
+    help.note(0.001, 0.004)
+    assert help.pause == 12
+    for _ in range(5):
+        help.note(0.001, 0.0001)
+    assert help.pause == 0
+    assert help.is_wanted()
