@@ -11,4 +11,5 @@ constants is computed at once.
 
 from __future__ import annotations
 
-from .export import Exported as Exported, export as export
+from .export import Exported as Exported, export as export, signature as signature
+from .schemas import OPSET as OPSET

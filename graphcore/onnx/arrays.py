@@ -6,13 +6,13 @@ number of each iteration is a scan output of Loop.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..operation import Tensor
-from .blocks import Inexpressible
+from .blocks import Builder, Inexpressible
 from .table import Call, translates
 
 
@@ -24,11 +24,13 @@ class Array:
         contents: The name.
         size: The name of a vector of one int64, how many elements were asked for; None where nobody said.
         dtype: The elements' dtype.
+        first: The elements that were written one by one, from 0 on.
     """
 
     contents: str | None
     size: str | None
     dtype: Any
+    first: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,18 @@ def _array(call: Call, index: int) -> Array:
 
 
 def _contents(call: Call, index: int) -> str:
-    contents = _array(call, index).contents
-    if contents is None:
-        raise Inexpressible("it reads an array whose elements are not written in order, once in each iteration")
-    return contents
+    array = _array(call, index)
+    if array.contents is not None:
+        return array.contents
+    if array.first:
+        return joined(call.make, array)
+    raise Inexpressible("it reads an array whose elements are not written in order, once in each iteration")
+
+
+def joined(make: Builder, array: Array, *rest: str) -> str:
+    """The elements that were written one by one as one tensor, and `rest` behind them."""
+    parts = [*[make.unsqueeze(name, 0) for name in array.first], *rest]
+    return make.emit("Concat", *parts, axis=0) if len(parts) > 1 else parts[0]
 
 
 def _is_range(tensor: Tensor, call: Call) -> bool:
@@ -76,11 +86,16 @@ def _tensor_array(call: Call) -> list[Array]:
 
 @translates("TensorArraySizeV3")
 def _tensor_array_size(call: Call) -> str:
-    array = _array(call, 1)
+    return _length(call, 1)
+
+
+def _length(call: Call, index: int) -> str:
+    array = _array(call, index)
     if array.contents is not None:
         shape = call.emit("Shape", array.contents)
         return call.make.sizes_as(call.emit("Gather", shape, call.const(np.int64(0))), np.int32)
-    assert array.size is not None
+    if array.size is None:
+        raise Inexpressible("the length of a list that grows is known to the run alone")
     return call.make.sizes_as(call.make.squeeze(array.size, 0), np.int32)
 
 
@@ -113,7 +128,7 @@ def _tensor_array_concat(call: Call) -> list[Any]:
 
 
 @translates("TensorArrayWriteV3")
-def _tensor_array_write(call: Call) -> Written:
+def _tensor_array_write(call: Call) -> Written | Array:
     return _written(call, 3, call[1], call[2])
 
 
@@ -122,10 +137,13 @@ def _tensor_array_close(call: Call) -> list[str]:
     return []
 
 
-def _written(call: Call, index: int, at: str, value: str) -> Written:
+def _written(call: Call, index: int, at: str, value: str) -> Written | Array:
     array = _array(call, index)
     if array.contents is not None:
         raise Inexpressible("it writes to an array that has its elements already")
+    number = call.make.constants.get(at)
+    if number is not None and int(number.reshape(())) == len(array.first):
+        return replace(array, first=(*array.first, value))
     return Written(array, at, value)
 
 
@@ -146,7 +164,7 @@ def _tensor_list_get_item(call: Call) -> str:
 
 
 @translates("TensorListSetItem")
-def _tensor_list_set_item(call: Call) -> Written:
+def _tensor_list_set_item(call: Call) -> Written | Array:
     return _written(call, 0, call[1], call[2])
 
 
@@ -162,10 +180,4 @@ def _tensor_list_gather(call: Call) -> str:
 
 @translates("TensorListLength")
 def _tensor_list_length(call: Call) -> str:
-    array = _array(call, 0)
-    if array.contents is not None:
-        shape = call.emit("Shape", array.contents)
-        return call.make.sizes_as(call.emit("Gather", shape, call.const(np.int64(0))), np.int32)
-    if array.size is None:
-        raise Inexpressible("the length of a list that grows is known to the run alone")
-    return call.make.sizes_as(call.make.squeeze(array.size, 0), np.int32)
+    return _length(call, 0)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..compiler.draft import Node as DraftNode
 from ..operation import Operation
-from .arrays import Array, Written
+from .arrays import Array, Written, joined
 from .blocks import Block, Builder, Inexpressible, Port
 from .table import Call, translates
 from .translate import Scope, prepare
@@ -92,7 +92,7 @@ def build_loop(
                 continue  # handed on as it is
             if not isinstance(value, Written) or value.array != variables[index]:
                 raise Inexpressible("it changes an array of tensors otherwise than by one write")
-            _check_counts(make, starts, variables, after, value.index)
+            _check_counts(make, starts, variables, after, value)
             shown[index] = variables[index]
             scans.append(Port(make.copied(value.value), value.array.dtype))
             scanned.append(index)
@@ -109,22 +109,23 @@ def build_loop(
         results[index] = name
         make.dtypes[name] = np.dtype(dtypes[index]).name
     for index, name in zip(scanned, names[len(carried) :]):
-        results[index] = Array(name, starts[index].size, starts[index].dtype)
         make.dtypes[name] = np.dtype(starts[index].dtype).name
+        contents = joined(make, starts[index], name)
+        results[index] = Array(contents, starts[index].size, starts[index].dtype)
     return results
 
 
 def _check_counts(
-    make: Builder, starts: Sequence[Any], variables: Sequence[Any], after: Sequence[Any], name: str
+    make: Builder, starts: Sequence[Any], variables: Sequence[Any], after: Sequence[Any], written: Written
 ) -> None:
-    """Refuses an index that is not the number of the iteration."""
-    if name in variables:
-        index = list(variables).index(name)
+    """Refuses an index that does not go on from what is written, by one in each iteration."""
+    if written.index in variables:
+        index = list(variables).index(written.index)
         start = make.constants.get(starts[index])
         node = make.producers.get(after[index])
-        if start is not None and start.shape == () and int(start) == 0 and node is not None and node.op == "Add":
-            steps = [make.constants.get(one) for one in node.inputs if one != name]
-            if len(steps) == 1 and steps[0] is not None and steps[0].size == 1 and int(steps[0].reshape(())) == 1:
+        if start is not None and int(start.reshape(())) == len(written.array.first) and node is not None:
+            steps = [make.constants.get(name) for name in node.inputs if name != written.index]
+            if node.op == "Add" and len(steps) == 1 and steps[0] is not None and (steps[0] == 1).all():
                 return
     raise Inexpressible("it writes elements in another order than that of the iterations")
 

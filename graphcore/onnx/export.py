@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import files, protos
+from ...formats import files, session_bundle, targets
 from ...formats.errors import bullets, did_you_mean
 from ...formats.rewrite.freeze import checkpoint_values, freeze_graph
 from ...formats.rewrite.model import Model, check_names, node_of
@@ -62,6 +62,11 @@ class Exported:
         return [port.name for port in self.make.root.outputs]
 
     @property
+    def unranked(self) -> list[str]:
+        """Inputs of which not even the rank is known; ONNX's checker wants it."""
+        return [port.name for port in self.make.root.inputs if port.shape is None]
+
+    @property
     def nodes(self) -> int:
         """How many nodes there are, those of inner graphs too."""
         return sum(1 for _ in self.make.root.walk())
@@ -69,6 +74,28 @@ class Exported:
     def write(self, path: files.Path) -> int:
         """Checks and writes the model; see `write.write_model`."""
         return write_model(path, self.make)
+
+
+def signature(model: Model) -> tuple[list[str], list[str]]:
+    """The tensors that a model's signature (the one that serves, else the first) feeds and fetches.
+
+    Without one, no inputs and what looks like the graph's results.
+
+    Raises:
+        InvalidValueError: The graph does not say what its results are.
+    """
+    found = session_bundle.signature_defs(model.meta_graph)
+    chosen = found.get("serving_default") or next(iter(found.values()), None)
+    if chosen is not None:
+        named = [[info.name for info in part.values() if info.name] for part in (chosen.inputs, chosen.outputs)]
+        if named[1]:
+            return sorted(named[0]), sorted(named[1])
+    outputs = targets.default_outputs(model)
+    if not outputs:
+        raise InvalidValueError(
+            "The graph does not say what its results are: name what the ONNX model has to compute (--fetch)."
+        )
+    return [], outputs
 
 
 def export(model: Model, outputs: Sequence[str], inputs: Sequence[str] = ()) -> Exported:
@@ -204,6 +231,3 @@ def _finish(make: Builder, fetches: Sequence[Tensor], results: Sequence[Any], pr
             problems.add(tensor.op, "", str(error))
             continue
         make.root.outputs.append(Port(tensor.name, tensor.dtype.np, tensor.static_shape))
-
-
-__all__ = ["Exported", "InvalidValueError", "export"]

@@ -216,15 +216,22 @@ def _unless_zero(call: Call, value: str) -> str:
 @translates("Atan2")
 def _atan2(call: Call) -> str:
     y, x = call[0], call[1]
-    zero, pi = call.like(0, 0), np.pi
+    zero, pi = call.like(0, 0), call.like(0, np.pi)
+    below, left = _negative(call, y), _negative(call, x)
     plain = call.emit("Atan", call.emit("Div", y, x))
-    turned = call.emit(
-        "Where", call.emit("Less", y, zero), call.emit("Sub", plain, call.like(0, pi)),
-        call.emit("Add", plain, call.like(0, pi)),
-    )  # fmt: skip
-    result = call.emit("Where", call.emit("Less", x, zero), turned, plain)
-    upright = call.emit("Mul", call.emit("Sign", y), call.like(0, pi / 2))
-    return call.emit("Where", call.emit("Equal", x, zero), upright, result)
+    half_turn = call.emit("Where", below, call.emit("Neg", pi), pi)
+    result = call.emit("Where", left, call.emit("Add", plain, half_turn), plain)
+    upright = call.emit("Mul", call.emit("Sign", y), call.like(0, np.pi / 2))
+    result = call.emit("Where", call.emit("Equal", x, zero), upright, result)
+    return call.emit("Where", call.emit("Equal", y, zero), call.emit("Where", left, half_turn, y), result)
+
+
+def _negative(call: Call, name: str) -> str:
+    """Whether a number has a minus, -0 too."""
+    zero = call.like(0, 0)
+    return call.emit(
+        "Or", call.emit("Less", name, zero), call.emit("Less", call.emit("Reciprocal", name), zero)
+    )
 
 
 @translates("Equal")
