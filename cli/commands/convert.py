@@ -31,7 +31,7 @@ from .. import completion, options, render, rewriting
     multiple=True,
     metavar="NAME",
     shell_complete=completion.tensors,
-    help="A tensor that an ONNX model is fed, besides placeholders; what computes it is left out. Repeatable.",
+    help="A tensor that an ONNX model is fed besides placeholders; what computes it is left out. Repeatable.",
 )
 @click.option("--skip", is_flag=True, help="Leave out entries that OUT cannot hold, instead of refusing.")
 @options.as_json
@@ -77,8 +77,8 @@ def command(
       sgtool convert model.ckpt-1000 model.onnx --fetch probabilities:0
 
     --json gives {"output", "format", "nodes", "variables", "bytes", "left_out": {what: why}}; the last is
-    absent where nothing was left out. Of an ONNX model also {"opset", "inputs", "outputs", "fixed"}, the names
-    of tensors; `fixed` are placeholders that were given their default.
+    absent where nothing was left out. Of an ONNX model also {"opset", "inputs", "outputs", "fixed"}, the
+    names of tensors; `fixed` are placeholders that were given their default.
     """
     if to == "onnx" or (to is None and output.endswith(".onnx")):
         told = rewriting.write_onnx(output, rewriting.read_graph(model), fetches, inputs)

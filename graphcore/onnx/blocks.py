@@ -241,6 +241,4 @@ class Builder:
 
     def slice(self, name: str, axis: int, start: int, stop: int, step: int = 1) -> str:
         """Part of a value along one axis."""
-        return self.emit(
-            "Slice", name, self.ints(start), self.ints(stop), self.ints(axis), self.ints(step)
-        )
+        return self.emit("Slice", name, self.ints(start), self.ints(stop), self.ints(axis), self.ints(step))

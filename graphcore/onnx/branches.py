@@ -44,7 +44,9 @@ class Branches:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
         self.guards: dict[Operation, Guard] = {}
-        self.chosen: dict[Operation, tuple[Tensor, Tensor, Tensor]] = {}  # Merge: predicate, if true, if false
+        self.chosen: dict[
+            Operation, tuple[Tensor, Tensor, Tensor]
+        ] = {}  # Merge: predicate, if true, if false
         self._known = _Known(draft)
 
     def guard(self, tensor: Tensor) -> Guard:

@@ -1,8 +1,8 @@
 """While loops as Loop, conditionals of functions as If, calls in the caller's place.
 
-    TensorFlow                            ONNX
-    while c(v): v = b(v)                  Loop(cond = c(v0), v0): v = b(v); cond = c(v)
-    an array written at iteration i       a scan output of Loop
+TensorFlow                            ONNX
+while c(v): v = b(v)                  Loop(cond = c(v0), v0): v = b(v); cond = c(v)
+an array written at iteration i       a scan output of Loop
 """
 
 from __future__ import annotations
@@ -146,9 +146,7 @@ def _if(call: Call) -> list[Any]:
     value = call.value(0)
     if value is not None:
         taken = value.item() if not value.ndim else value.size
-        return call.scope.call(
-            call.op.attr("then_branch" if taken else "else_branch"), *_arguments(call, 1)
-        )
+        return call.scope.call(call.op.attr("then_branch" if taken else "else_branch"), *_arguments(call, 1))
     return _choose(call, _truth(call), call.op.attr("then_branch"), lambda: _else(call, "else_branch"))
 
 
@@ -157,7 +155,7 @@ def _else(call: Call, name: str) -> list[Any]:
 
 
 def _truth(call: Call) -> str:
-    if call.rank(0) or call.dtype(0) == object:
+    if call.rank(0) or call.dtype(0).kind == "O":
         raise Inexpressible("its condition is no number")
     if call.dtype(0) == np.bool_:
         return call[0]

@@ -87,7 +87,9 @@ def signature(model: Model) -> tuple[list[str], list[str]]:
     found = session_bundle.signature_defs(model.meta_graph)
     chosen = found.get("serving_default") or next(iter(found.values()), None)
     if chosen is not None:
-        named = [[info.name for info in part.values() if info.name] for part in (chosen.inputs, chosen.outputs)]
+        named = [
+            [info.name for info in part.values() if info.name] for part in (chosen.inputs, chosen.outputs)
+        ]
         if named[1]:
             return sorted(named[0]), sorted(named[1])
     outputs = targets.default_outputs(model)
@@ -170,7 +172,7 @@ def export(model: Model, outputs: Sequence[str], inputs: Sequence[str] = ()) -> 
 
 
 def _frozen(model: Model, outputs: Sequence[str]) -> tuple[Any, dict[str, np.ndarray]]:
-    """The graph with empty constants in the place of variables, and their values: a message has 2 GB at most."""
+    """The graph with empty constants for variables, and their values: a message has 2 GB at most."""
     read = checkpoint_values(model)
     values: dict[str, np.ndarray] = {}
 

@@ -33,8 +33,9 @@ def evaluate(op: str, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> np.nda
     return None if result is None else np.asarray(result)
 
 
-def _reshape(x: np.ndarray, shape: np.ndarray) -> np.ndarray:
-    return x.reshape([x.shape[i] if n == 0 else int(n) for i, n in enumerate(shape.tolist())])
+def _reshape(x: np.ndarray, shape: np.ndarray, allowzero: int = 0) -> np.ndarray:
+    kept = not allowzero
+    return x.reshape([x.shape[i] if kept and n == 0 else int(n) for i, n in enumerate(shape.tolist())])
 
 
 def _unsqueeze(x: np.ndarray, axes: np.ndarray) -> np.ndarray:
@@ -51,9 +52,14 @@ def _cast(x: np.ndarray, to: int) -> np.ndarray | None:
 
 
 def _div(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
+    quotient: np.ndarray
     if a.dtype.kind == "f":
-        return a / b
-    return np.floor_divide(a, b) if a.size and b.size and (a >= 0).all() and (b > 0).all() else None
+        quotient = a / b
+        return quotient
+    if not (b.size and (a >= 0).all() and (b > 0).all()):
+        return None
+    quotient = a // b
+    return quotient
 
 
 def _slice(x: np.ndarray, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> np.ndarray:
@@ -63,7 +69,8 @@ def _slice(x: np.ndarray, starts: Any, ends: Any, axes: Any = None, steps: Any =
     for start, end, axis, step in zip(starts.tolist(), ends.tolist(), axes, steps.tolist()):
         backwards_to_first = step < 0 and end < -x.shape[axis]
         where[axis] = slice(start, None if backwards_to_first else end, step)
-    return x[tuple(where)]
+    part: np.ndarray = x[tuple(where)]
+    return part
 
 
 def _prod(x: np.ndarray, axes: Any = None, keepdims: int = 1, **_: Any) -> np.ndarray:

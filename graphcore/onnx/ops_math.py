@@ -76,7 +76,9 @@ def _rsqrt(call: Call) -> str:
 def _expm1(call: Call) -> str:
     # exp(x) - 1 = 2 sinh(x/2) exp(x/2), which keeps what is small; of the large ones the plain form is right
     half = call.emit("Mul", call[0], call.like(0, 0.5))
-    exact = call.emit("Mul", call.emit("Mul", call.emit("Sinh", half), call.emit("Exp", half)), call.like(0, 2))
+    exact = call.emit(
+        "Mul", call.emit("Mul", call.emit("Sinh", half), call.emit("Exp", half)), call.like(0, 2)
+    )
     plain = call.emit("Sub", call.emit("Exp", call[0]), call.like(0, 1))
     return call.emit("Where", call.emit("Less", call.emit("Abs", call[0]), call.like(0, 1)), exact, plain)
 

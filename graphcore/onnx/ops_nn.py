@@ -111,7 +111,7 @@ def padding_of(
         return {}
     if padding == "EXPLICIT":
         explicit = list(call.attr("explicit_paddings"))
-        return {"pads": [explicit[2 * a] for a in layout.spatial] + [explicit[2 * a + 1] for a in layout.spatial]}
+        return {"pads": [explicit[2 * axis + side] for side in (0, 1) for axis in layout.spatial]}
     pairs = []
     for size, window, stride in zip(layout.sizes(shape), windows, strides):
         if size is None and stride == 1:
@@ -122,7 +122,7 @@ def padding_of(
             if len(windows) == 3 and (-(-size // stride) - 1) * stride + window - size < -1:
                 raise Inexpressible("its windows begin behind the first element")
             pairs.append(same_pads(size, window, stride))
-    return {"pads": [before for before, _ in pairs] + [after for _, after in pairs]} if any(map(any, pairs)) else {}
+    return {"pads": [pair[side] for side in (0, 1) for pair in pairs]} if any(map(any, pairs)) else {}
 
 
 @translates("Conv2D", "Conv3D", "DepthwiseConv2dNative")
@@ -149,8 +149,9 @@ def _conv(call: Call) -> str:
     else:
         weights = call.make.transpose(filters, [count + 1, count, *range(count)])
         channels = (call.shape(0) or [None] * (count + 2))[1 if layout.first else -1]
-        if channels is not None and shape[count] is not None and channels != shape[count]:
-            attrs["group"] = channels // shape[count]
+        depth = shape[count]
+        if channels is not None and depth is not None and channels != depth:
+            attrs["group"] = channels // depth
     return layout.back(call.emit("Conv", layout.turned(call[0]), weights, **attrs))
 
 

@@ -71,10 +71,8 @@ def _cumsum(call: Call) -> str:
 
 @translates("TopK", "TopKV2")
 def _top_k(call: Call) -> list[str]:
-    if call.op.type == "TopK":
-        count = call.make.ints(call.attr("k"))
-    else:
-        count = call.make.reshape(call.ints(1), 1)
+    old = call.op.type == "TopK"
+    count = call.make.ints(call.attr("k")) if old else call.make.reshape(call.ints(1), 1)
     values, places = call.make.emit_many(
         "TopK", [call[0], count], 2, axis=-1, largest=1, sorted=int(call.attr("sorted"))
     )

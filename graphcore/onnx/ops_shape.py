@@ -12,24 +12,18 @@ from .table import Call, translates
 
 @translates("Reshape")
 def _reshape(call: Call) -> str:
-    target = call.partial(1)
-    if target is not None and call.value(1) is None:
+    value, target = call.value(1), call.partial(1)
+    if value is None and target is not None and sum(size is None for size in target) <= 1 and 0 not in target:
         # Of a shape with one unknown entry, what is left follows from the number of elements.
-        if sum(size is None for size in target) <= 1 and 0 not in target:
-            return call.make.reshape(call[0], *[-1 if size is None else size for size in target])
-    value = call.value(1)
-    zero = value is not None and (value == 0).any()
-    shape = call.shape(0)
-    if zero and shape is not None and None not in shape and -1 in value:
-        shape_out = call.result_shape()
-        if shape_out is None or None in shape_out:
-            raise Inexpressible("a shape with 0 and -1")
-        return call.emit("Reshape", call[0], call.const(np.array(shape_out, np.int64)), allowzero=1)
-    if zero or (value is None and target is None):
+        return call.make.reshape(call[0], *[-1 if size is None else size for size in target])
+    if value is None or 0 not in value:
+        return call.emit("Reshape", call[0], call.ints(1), allowzero=int(value is None))
+    result = call.result_shape()
+    if -1 not in value:
         return call.emit("Reshape", call[0], call.ints(1), allowzero=1)
-    if value is not None:
-        return call.make.reshape(call[0], *value.tolist())
-    return call.emit("Reshape", call[0], call.ints(1))
+    if result is None or None in result:
+        raise Inexpressible("it asks for a size of 0 and for what is left")
+    return call.emit("Reshape", call[0], call.const(np.array(result, np.int64)), allowzero=1)
 
 
 @translates("ExpandDims")

@@ -90,7 +90,7 @@ class _Strided:
     def _add(
         self, index: int, bit: int, axis: int, masks: dict[str, int], begins: Any, ends: Any, step: int
     ) -> None:
-        begin = (index,) if begins is None else int(begins[index])
+        begin: Any = (index,) if begins is None else int(begins[index])
         if masks["shrink_axis"] & bit:
             self.shrunk.append(axis)
             end: Any = (index, "next") if begins is None else begin + 1 or _END
@@ -251,5 +251,7 @@ def _unique(call: Call) -> list[str]:
     if dtype.kind in "iu" and dtype != np.int64:
         given = call.make.cast(given, np.int64)  # runtimes have it for few dtypes
     values, _, index, _ = call.make.emit_many("Unique", [given], 4, sorted=0)
-    return [call.make.sizes_as(values, dtype) if given != call[0] else values,
-            call.make.sizes_as(index, call.out_dtype(1))]
+    return [
+        call.make.sizes_as(values, dtype) if given != call[0] else values,
+        call.make.sizes_as(index, call.out_dtype(1)),
+    ]

@@ -148,7 +148,7 @@ class Call:
 
     def like(self, index: int, value: float) -> str:
         """A constant scalar of input `index`'s dtype."""
-        if self.dtype(index) == object:
+        if self.dtype(index).kind == "O":
             raise Inexpressible("ONNX has no operators on strings")
         return self.make.const(value, self.dtype(index))
 

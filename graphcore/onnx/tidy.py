@@ -129,7 +129,9 @@ def _fold_once(make: Builder, block: Block) -> bool:
         if uses[conv.outputs[0]] != 1 or conv.outputs[0] in captured:
             continue
         weights = make.constants[conv.inputs[1]]
-        bias = make.constants[conv.inputs[2]] if len(conv.inputs) > 2 else np.zeros(len(weights), weights.dtype)
+        bias = (
+            make.constants[conv.inputs[2]] if len(conv.inputs) > 2 else np.zeros(len(weights), weights.dtype)
+        )
         scaled = weights * scale.reshape(-1, *[1] * (weights.ndim - 1))
         conv.inputs[1:] = [
             make.const(scaled.astype(weights.dtype), wish=f"{conv.outputs[0]}_weights"),

@@ -180,9 +180,7 @@ class Scope:
                 stack.append(self.branches.chosen[source][0])
         return found
 
-    def _side(
-        self, nodes: list[tuple[Operation, Node]], tensors: Sequence[Tensor], assumed: Guard
-    ) -> Block:
+    def _side(self, nodes: list[tuple[Operation, Node]], tensors: Sequence[Tensor], assumed: Guard) -> Block:
         block = Block()
         outer_values, outer_done = self.values, self.done
         self.values, self.done = self.values.new_child(), self.done.new_child()
@@ -250,4 +248,3 @@ def _reason(operation: Operation) -> str:
     if operation.kind.definition.stateful:
         return "it depends on state, which an ONNX model has not"
     return "ONNX has no operators that compute it, as far as is known here"
-

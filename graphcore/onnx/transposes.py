@@ -16,8 +16,8 @@ from .blocks import Block, Builder, Node
 
 _UNARY = frozenset((
     "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cast", "Ceil", "Cos", "Cosh", "Elu", "Erf",
-    "Exp", "Floor", "Identity", "IsInf", "IsNaN", "LeakyRelu", "Log", "Neg", "Not", "Reciprocal", "Relu", "Round",
-    "Selu", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Tan", "Tanh", "Clip",
+    "Exp", "Floor", "Identity", "IsInf", "IsNaN", "LeakyRelu", "Log", "Neg", "Not", "Reciprocal", "Relu",
+    "Round", "Selu", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Tan", "Tanh", "Clip",
 ))  # fmt: skip
 _BROADCAST = frozenset((
     "Add", "Sub", "Mul", "Div", "Max", "Min", "Pow", "Mod", "Sum", "Where", "Less", "LessOrEqual", "Greater",
@@ -112,7 +112,9 @@ class _Mover:
         if node.op == "Squeeze" and len(node.inputs) == 2:
             return self._squeeze(node, perm)
         if node.op == "Shape" and not node.attrs:
-            self.nodes.append(Node("Shape", [self.before[node.inputs[0]][0]], [inner := self.make.fresh()], {}))
+            self.nodes.append(
+                Node("Shape", [self.before[node.inputs[0]][0]], [inner := self.make.fresh()], {})
+            )
             order = self.make.ints(*perm)
             self.nodes.append(Node("Gather", [inner, order], node.outputs, {"axis": 0}))
             return True

@@ -39,7 +39,8 @@ def library() -> Any:
         import onnx.shape_inference
     except ImportError as error:
         raise MissingExtraError(
-            "ONNX models are made with the onnx library. Install it: pip install 'sgtool[onnx]'.", extra="onnx"
+            "ONNX models are made with the onnx library. Install it: pip install 'sgtool[onnx]'.",
+            extra="onnx",
         ) from error
     return onnx
 
@@ -98,9 +99,7 @@ def _model(onnx: Any, make: Builder, outside: Mapping[str, tuple[int, int]], bes
     return model
 
 
-def _tensor(
-    onnx: Any, tensor: Any, value: np.ndarray, place: tuple[int, int] | None, beside: str
-) -> None:
+def _tensor(onnx: Any, tensor: Any, value: np.ndarray, place: tuple[int, int] | None, beside: str) -> None:
     tensor.data_type = DTYPES[value.dtype.name]
     tensor.dims.extend(value.shape)
     if value.dtype == object:
