@@ -21,6 +21,7 @@ from ..resources import SessionState
 from . import (  # noqa: F401 - each adds its translations to the table
     arrays,
     control,
+    loop_shapes,
     ops_image,
     ops_math,
     ops_nn,
@@ -63,8 +64,9 @@ class Exported:
 
     @property
     def unranked(self) -> list[str]:
-        """Inputs of which not even the rank is known; ONNX's checker wants it."""
-        return [port.name for port in self.make.root.inputs if port.shape is None]
+        """Inputs and outputs of which not even the rank is known; ONNX's checker wants it."""
+        root = self.make.root
+        return [port.name for port in (*root.inputs, *root.outputs) if port.shape is None]
 
     @property
     def nodes(self) -> int:
@@ -119,6 +121,8 @@ def export(model: Model, outputs: Sequence[str], inputs: Sequence[str] = ()) -> 
             the field `nodes` too.
         FailedPreconditionError, InvalidValueError: As `rewrite.freeze`.
     """
+    if not outputs:
+        raise InvalidValueError("An ONNX model has outputs: name tensors to compute.")
     library()
     graph_def, values = _frozen(model, outputs)
     fixed = _fix_defaults(graph_def, inputs)
@@ -129,6 +133,7 @@ def export(model: Model, outputs: Sequence[str], inputs: Sequence[str] = ()) -> 
     for name, value in values.items():
         if name in graph._operations:  # see _frozen
             graph._operations[name]._attrs["value"] = value
+    loop_shapes.settle(graph)
     fetches = _tensors(graph, outputs)
     check_names(inputs, model.nodes, "The graph has no such tensor")
     cut = _tensors(graph, [name for name in inputs if node_of(name) in graph._operations])

@@ -220,12 +220,15 @@ def _atan2(call: Call) -> str:
     y, x = call[0], call[1]
     zero, pi = call.like(0, 0), call.like(0, np.pi)
     below, left = _negative(call, y), _negative(call, x)
-    plain = call.emit("Atan", call.emit("Div", y, x))
+    both = call.emit("And", call.emit("IsInf", y), call.emit("IsInf", x))  # in the ratio of one to one
+    ratio = [call.emit("Where", both, call.emit("Sign", name), name) for name in (y, x)]
+    plain = call.emit("Atan", call.emit("Div", *ratio))
     half_turn = call.emit("Where", below, call.emit("Neg", pi), pi)
     result = call.emit("Where", left, call.emit("Add", plain, half_turn), plain)
     upright = call.emit("Mul", call.emit("Sign", y), call.like(0, np.pi / 2))
     result = call.emit("Where", call.emit("Equal", x, zero), upright, result)
-    return call.emit("Where", call.emit("Equal", y, zero), call.emit("Where", left, half_turn, y), result)
+    flat = call.emit("And", call.emit("Equal", y, zero), call.emit("Not", call.emit("IsNaN", x)))
+    return call.emit("Where", flat, call.emit("Where", left, half_turn, y), result)
 
 
 def _negative(call: Call, name: str) -> str:

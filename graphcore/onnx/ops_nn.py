@@ -51,9 +51,9 @@ def _cross_entropy(call: Call) -> list[str]:
 @translates("SparseSoftmaxCrossEntropyWithLogits")
 def _sparse_cross_entropy(call: Call) -> list[str]:
     logs = call.emit("LogSoftmax", call[0], axis=-1)
-    values = call.const(np.array([0, 1], call.dtype(0)))
-    labels = call.emit("OneHot", call.ints(1), call.size_of(0, -1), values, axis=-1)
-    return _entropy(call, logs, labels)
+    depth = call.make.squeeze(call.size_of(0, -1), 0)
+    chosen = call.emit("OneHot", call.ints(1), depth, call.make.ints(0, 1), axis=-1)
+    return _entropy(call, logs, call.make.cast(chosen, call.dtype(0)))
 
 
 def _entropy(call: Call, logs: str, labels: str) -> list[str]:
@@ -249,7 +249,7 @@ def _fused_batch_norm(call: Call) -> list[str]:
     x, epsilon = layout.turned(call[0]), float(call.attr("epsilon"))
     if not call.attr("is_training"):
         y = call.emit("BatchNormalization", x, *call.names[1:5], epsilon=epsilon)
-        return [layout.back(y), call[3], call[4], call[3], call[4]]
+        return [layout.back(y), call[3], call[4], call[3], call[4], *_reserve(call)]
     # by the moments of this very batch
     make, narrow = call.make, call.dtype(0) != np.float32
     x = make.cast(x, np.float32) if narrow else x
@@ -266,7 +266,12 @@ def _fused_batch_norm(call: Call) -> list[str]:
     one = call.const(np.float32(1))
     unbiased = call.emit("Div", count, call.emit("Max", call.emit("Sub", count, one), one))
     mean, variance = make.reshape(mean, -1), make.reshape(variance, -1)
-    return [layout.back(y), mean, call.emit("Mul", variance, unbiased), mean, variance]
+    return [layout.back(y), mean, call.emit("Mul", variance, unbiased), mean, variance, *_reserve(call)]
+
+
+def _reserve(call: Call) -> list[str]:
+    """The sixth output of the third version, which is for GPUs."""
+    return [call.const(np.zeros((), call.out_dtype(5)))] if call.op.num_outputs > 5 else []
 
 
 @translates("BatchNormWithGlobalNormalization")

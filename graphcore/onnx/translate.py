@@ -103,11 +103,13 @@ class Scope:
                 self.values[tensor] = self.get(node.inputs[0])
         else:
             translation = TRANSLATIONS.get(operation.type)
-            if translation is None:
+            if translation is None and operation.kind is None:
                 raise Inexpressible(_reason(operation))
             for tensor in [*node.inputs, *operation.outputs]:
                 if tensor.dtype.base_dtype.name not in HANDLES:
                     dtype_number(tensor.dtype.np)
+            if translation is None:
+                raise Inexpressible(_reason(operation))
             made = translation(Call(operation, node.inputs, self))
             self._give(operation, made)
 
