@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..operation import Tensor
+from ..operation import Operation, Tensor
 from .blocks import Builder, Inexpressible
 from .table import Call, translates
 
@@ -40,6 +40,7 @@ class Written:
     array: Array
     index: str
     value: str
+    by: Operation
 
 
 def _array(call: Call, index: int) -> Array:
@@ -47,7 +48,7 @@ def _array(call: Call, index: int) -> Array:
     if isinstance(value, Array):
         return value
     if isinstance(value, Written):
-        raise Inexpressible("it reads an array that the same iteration has written to")
+        raise Inexpressible("an element of its array was written elsewhere than at the next place")
     raise Inexpressible("what it takes is no array of tensors that is known here")
 
 
@@ -144,7 +145,7 @@ def _written(call: Call, index: int, at: str, value: str) -> Written | Array:
     number = call.make.constants.get(at)
     if number is not None and int(number.reshape(())) == len(array.first):
         return replace(array, first=(*array.first, value))
-    return Written(array, at, value)
+    return Written(array, at, value, call.op)
 
 
 @translates("TensorListReserve", "EmptyTensorList")

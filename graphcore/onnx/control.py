@@ -127,7 +127,7 @@ def _check_counts(
             steps = [make.constants.get(name) for name in node.inputs if name != written.index]
             if node.op == "Add" and len(steps) == 1 and steps[0] is not None and (steps[0] == 1).all():
                 return
-    raise Inexpressible("it writes elements in another order than that of the iterations")
+    raise Inexpressible("it writes elements in another order than that of the iterations", written.by)
 
 
 def _arguments(call: Call, first: int) -> tuple[list[Any], list[Any], list[Any]]:

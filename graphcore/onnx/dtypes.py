@@ -26,7 +26,15 @@ DTYPES = {
 
 
 class Inexpressible(Exception):
-    """Why ONNX cannot say what a node computes; the exporter gathers one for each such node."""
+    """Why ONNX cannot say what a node computes; the exporter gathers one for each such node.
+
+    Attributes:
+        operation: The node, where it is another than the one in hand.
+    """
+
+    def __init__(self, reason: str, operation: Any = None) -> None:
+        super().__init__(reason)
+        self.operation = operation
 
 
 def dtype_number(dtype: Any) -> int:

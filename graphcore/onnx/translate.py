@@ -85,7 +85,7 @@ class Scope:
             try:
                 self._translate(operation, node, assumed)
             except Inexpressible as error:
-                self.problems.add(operation, self.where, str(error))
+                self.problems.add(error.operation or operation, self.where, str(error))
                 for tensor in node.outputs:
                     self.values.setdefault(tensor, f"?{tensor.name}")
             self.make.scope = before
