@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -109,7 +109,7 @@ def export(model: Model, outputs: Sequence[str], inputs: Sequence[str] = ()) -> 
         model: A graph with its checkpoint.
         outputs: Names of tensors; the ONNX model's outputs have the same.
         inputs: Names of tensors to feed besides the placeholders: what computes them is left out. A
-            placeholder with a default that is not among them is given its default.
+            scalar placeholder with a default that is not among them is given its default.
 
     Returns:
         The model, to be written.
@@ -192,12 +192,22 @@ def _frozen(model: Model, outputs: Sequence[str]) -> tuple[Any, dict[str, np.nda
     return frozen, values
 
 
+def _is_setting(node: Any, nodes: Mapping[str, Any]) -> bool:
+    """Whether a placeholder with a default is a scalar, such as `training`: others are data."""
+    shape = node.attr["shape"].shape
+    if not shape.unknown_rank:
+        return not shape.dim
+    default = nodes.get(node_of(node.input[0]))
+    return default is not None and default.op == "Const" and not default.attr["value"].tensor.tensor_shape.dim
+
+
 def _fix_defaults(graph_def: Any, inputs: Sequence[str]) -> list[str]:
-    """Gives placeholders their defaults; returns the names of their tensors."""
+    """Gives scalar placeholders their defaults; returns the names of their tensors."""
     wanted = {name.partition(":")[0] for name in inputs}
+    nodes = {node.name: node for node in graph_def.node}
     fixed = []
     for node in graph_def.node:
-        if node.op == _DEFAULTS and node.name not in wanted:
+        if node.op == _DEFAULTS and node.name not in wanted and _is_setting(node, nodes):
             number = node.attr["dtype"].type
             node.op = "Identity"
             node.attr.clear()

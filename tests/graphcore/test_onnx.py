@@ -397,6 +397,13 @@ def test_an_input_in_the_middle_and_defaults(tmp_path: Path) -> None:
     assert (sorted(kept.inputs), kept.fixed) == (["factor:0", "number:0"], [])
 
 
+def test_data_with_a_default_stays_an_input(tmp_path: Path) -> None:
+    def build() -> Any:
+        return tf.placeholder_with_default(floats(2, 3), [None, 3], name="x") * 2
+
+    exported(build, [{"x:0": floats(4, 3)}], tmp_path)
+
+
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
     with tf.Graph().as_default() as graph:
