@@ -236,6 +236,9 @@ def _finish(make: Builder, fetches: Sequence[Tensor], results: Sequence[Any], pr
             what = "which ONNX does not give" if isinstance(value, Absent) else "an array of tensors"
             problems.add(tensor.op, "", f"what is asked for is its output {tensor.value_index}, {what}")
             continue
+        if value == tensor.name:  # an input is asked for: it is an output, too
+            make.root.outputs.append(Port(value, tensor.dtype.np, tensor.static_shape))
+            continue
         make.scope = tensor.name
         name = make.copied(value)
         node = make.block.nodes[-1]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from control_flow_programs import PROGRAMS
-from onnx_runs import difference, exporter, frozen, onnx, run, runtime
+from onnx_runs import difference, frozen, onnx, run, runtime
 
 from sgtool import graphcore as tf
 from sgtool.formats.errors import (
@@ -22,6 +22,7 @@ from sgtool.formats.errors import (
     UnimplementedError,
 )
 from sgtool.formats.rewrite import model_of
+from sgtool.graphcore import onnx as exporter
 from sgtool.graphcore.onnx.blocks import Builder
 from sgtool.graphcore.onnx.write import write_model
 
@@ -395,6 +396,14 @@ def test_an_input_in_the_middle_and_defaults(tmp_path: Path) -> None:
     np.testing.assert_allclose(got, 2 * floats(3))
     kept = exporter.export(model, ["y:0"], ["number:0", "factor:0"])
     assert (sorted(kept.inputs), kept.fixed) == (["factor:0", "number:0"], [])
+
+
+def test_an_input_that_is_fetched(tmp_path: Path) -> None:
+    def build() -> Any:
+        x = images(None, 3)
+        return [x, x + 1, tf.identity(x), tf.identity(tf.constant(3.0))]
+
+    exported(build, [{"x:0": floats(4, 3)}], tmp_path)
 
 
 def test_data_with_a_default_stays_an_input(tmp_path: Path) -> None:

@@ -9,11 +9,12 @@ import numpy as np
 import op_cases
 import op_runs
 import pytest
-from onnx_runs import difference, exporter, run
+from onnx_runs import difference, run
 
 from sgtool import graphcore as tf
 from sgtool.formats.errors import UnimplementedError
 from sgtool.formats.rewrite import model_of
+from sgtool.graphcore import onnx as exporter
 from sgtool.graphcore.onnx.table import TRANSLATIONS
 
 # Rows that do not agree, and why.

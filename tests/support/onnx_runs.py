@@ -11,7 +11,6 @@ import pytest
 
 from sgtool import graphcore as tf
 from sgtool.formats.rewrite import Model, model_of
-from sgtool.graphcore import onnx as exporter  # noqa: F401 - for the tests that import this
 
 onnx = pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
