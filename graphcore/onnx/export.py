@@ -207,12 +207,16 @@ def _fix_defaults(graph_def: Any, inputs: Sequence[str]) -> list[str]:
     nodes = {node.name: node for node in graph_def.node}
     fixed = []
     for node in graph_def.node:
-        if node.op == _DEFAULTS and node.name not in wanted and _is_setting(node, nodes):
+        if node.op != _DEFAULTS or node.name in wanted:
+            continue
+        given = node_of(node.input[0]) in wanted  # its default is fed
+        if given or _is_setting(node, nodes):
             number = node.attr["dtype"].type
             node.op = "Identity"
             node.attr.clear()
             node.attr["T"].type = number
-            fixed.append(f"{node.name}:0")
+            if not given:
+                fixed.append(f"{node.name}:0")
     return fixed
 
 
