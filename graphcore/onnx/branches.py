@@ -114,7 +114,8 @@ def settle(draft: Draft) -> Branches:
     branches.settle()
     draft.fetches = [draft.resolve(one) if isinstance(one, Tensor) else one for one in draft.fetches]
     needed = set()
-    stack = [draft.source(one) for one in draft.fetches if isinstance(one, Tensor) and one not in draft.feeds]
+    known = {*draft.feeds, *draft.constants}
+    stack = [draft.source(one) for one in draft.fetches if isinstance(one, Tensor) and one not in known]
     while stack:
         operation = stack.pop()
         if operation in needed or operation not in draft.nodes:
@@ -125,7 +126,7 @@ def settle(draft: Draft) -> Branches:
         if operation in branches.chosen:
             # the predicate is no input of the Merge, and may be one of no node that is left
             stack.append(draft.source(branches.chosen[operation][0]))
-        stack += [draft.source(tensor) for tensor in node.inputs if tensor not in draft.feeds]
+        stack += [draft.source(tensor) for tensor in node.inputs if tensor not in known]
     for operation, node in list(draft.nodes.items()):
         if operation not in needed:
             del draft.nodes[operation]

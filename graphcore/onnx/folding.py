@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -89,6 +90,9 @@ _TABLE: dict[str, Callable[..., Any]] = {
     "Sub": lambda a, b: a - b,
     "Mul": lambda a, b: a * b,
     "Div": _div,
+    "Max": lambda a, *rest: functools.reduce(np.maximum, rest, a),
+    "Min": lambda a, *rest: functools.reduce(np.minimum, rest, a),
+    "Floor": np.floor,
     "Neg": lambda x: -x,
     "Sqrt": np.sqrt,
     "Reciprocal": lambda x: np.ones((), x.dtype) / x,

@@ -298,6 +298,40 @@ def _tanh_grad(call: Call) -> str:
     return call.emit("Mul", slope, call[1])
 
 
+@translates("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars")
+def _fake_quant(call: Call) -> str:
+    """Rounded to the steps between two ends that are moved so that 0 is one of them."""
+    emit = call.emit
+    if call.op.type.endswith("Vars"):
+        low, high = call[1], call[2]
+    else:
+        low, high = call.like(0, call.attr("min")), call.like(0, call.attr("max"))
+    first = call.like(0, float(call.attr("narrow_range")))
+    last = call.like(0, 2.0 ** int(call.attr("num_bits")) - 1)
+    half, zero = call.like(0, 0.5), call.like(0, 0)
+    scale = emit("Div", emit("Sub", high, low), emit("Sub", last, first))
+    step = emit("Where", emit("Equal", scale, zero), call.like(0, 1), scale)  # from 0 to 0: all is 0
+    place = emit("Min", emit("Max", emit("Sub", first, emit("Div", low, step)), first), last)
+    place = emit("Floor", emit("Add", place, half))
+    low, high = (emit("Mul", emit("Sub", end, place), scale) for end in (first, last))
+    inside = emit("Min", emit("Max", call[0], low), high)
+    whole = emit("Floor", emit("Add", emit("Div", emit("Sub", inside, low), step), half))
+    return emit("Add", emit("Mul", whole, scale), low)
+
+
+@translates("Cross")
+def _cross(call: Call) -> str:
+    def part(index: int, axis: int) -> str:
+        return call.make.slice(call[index], -1, axis, axis + 1)
+
+    rows = []
+    for axis in range(3):
+        j, k = (axis + 1) % 3, (axis + 2) % 3
+        plus = call.emit("Mul", part(0, j), part(1, k))
+        rows.append(call.emit("Sub", plus, call.emit("Mul", part(0, k), part(1, j))))
+    return call.emit("Concat", *rows, axis=-1)
+
+
 @translates("L2Loss")
 def _l2_loss(call: Call) -> str:
     total = call.emit("ReduceSumSquare", call[0], keepdims=0)

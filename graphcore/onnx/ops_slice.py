@@ -160,6 +160,31 @@ def _scatter_nd(call: Call) -> str:
     return call.emit("ScatterND", zeros, call.ints(0), call[1], reduction="add")
 
 
+@translates("UnsortedSegmentSum")
+def _segment_sum(call: Call) -> str:
+    return _by_segment(call, call.make.reshape(call.ints(2), 1))
+
+
+@translates("SegmentSum")
+def _sorted_segment_sum(call: Call) -> str:
+    numbers = call.emit("Concat", call.make.ints(-1), call.ints(1), axis=0)  # of no rows there is none
+    last = call.make.slice(numbers, 0, -1, _END)
+    return _by_segment(call, call.emit("Add", last, call.make.ints(1)))
+
+
+def _by_segment(call: Call, count: str) -> str:
+    """Sums of the rows of each segment; those of a negative number are left out."""
+    rank = call.rank(1)
+    rows = call.emit("Slice", call.emit("Shape", call[0]), call.make.ints(rank), call.make.ints(_END))
+    more = call.emit("Concat", call.emit("Add", count, call.make.ints(1)), rows, axis=0)
+    zeros = call.emit("Expand", call.like(0, 0), more)
+    numbers = call.ints(1)
+    below = call.emit("Less", numbers, call.const(np.int64(0)))
+    numbers = call.emit("Where", below, call.make.squeeze(count, 0), numbers)
+    sums = call.emit("ScatterND", zeros, call.make.unsqueeze(numbers, -1), call[0], reduction="add")
+    return call.emit("Slice", sums, call.make.ints(0), count, call.make.ints(0))
+
+
 @translates("TensorScatterUpdate")
 def _tensor_scatter(call: Call) -> str:
     return call.emit("ScatterND", call[0], call.ints(1), call[2])
