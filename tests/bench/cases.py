@@ -122,6 +122,25 @@ _training("mlp", [128, 784], lambda train: train.AdamOptimizer(1e-4), 50)
 _training("cnn", [64, 28, 28, 1], lambda train: train.MomentumOptimizer(1e-4, 0.9), 10)
 
 
+@case("import-meta-graph", 1)
+def import_meta_graph(tf: Any) -> Timed:
+    """The training graph of ResNet-50 with Adam, 4,000 nodes."""
+    from sgtool import graphcore
+
+    graph = graphcore.Graph()
+    with graph.as_default():
+        y = models.resnet50(graphcore, graphcore.placeholder(graphcore.float32, [8, 224, 224, 3]))
+        graphcore.train.AdamOptimizer().minimize(graphcore.reduce_sum(y))
+        path = str(Path(tempfile.mkdtemp()) / "m.meta")
+        graphcore.train.export_meta_graph(path)
+
+    def timed() -> Any:
+        with tf.Graph().as_default():
+            return tf.train.import_meta_graph(path)
+
+    return timed
+
+
 def _variables(tf: Any) -> tuple[Any, Any]:
     for index in range(16):
         tf.get_variable(f"v{index}", [1024, 1024], initializer=tf.zeros_initializer())
