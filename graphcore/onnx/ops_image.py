@@ -31,7 +31,7 @@ def _resize(call: Call) -> str:
     known = call.shape(0)
     if known is not None and None not in known:
         kept = call.const(np.array([known[0], known[3]], np.int64))
-    sizes = call.emit("Concat", kept, call.ints(1), axis=0)
+    sizes = call.emit("Concat", kept, call.make.reshape(call.ints(1), 2), axis=0)
     return call.make.transpose(call.emit("Resize", x, "", "", sizes, **attrs), [0, 2, 3, 1])
 
 

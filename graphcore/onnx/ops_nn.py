@@ -102,6 +102,15 @@ def same_pads(size: int, window: int, stride: int) -> tuple[int, int]:
     return total // 2, total - total // 2
 
 
+def _check_gaps(call: Call, size: int | None, window: int, stride: int, volume: bool) -> None:
+    """Refuses windows so far apart that the first may not begin at the first element, or not be known to."""
+    # TensorFlow clamps the padding of images at 0, that of volumes not.
+    least = window - stride if size is None else (-(-size // stride) - 1) * stride + window - size
+    pools = size is None and stride > window > 1 and "Pool" in call.op.type
+    if pools or (volume and least < -1):
+        raise Inexpressible("its windows leave gaps, and ONNX begins with another element")
+
+
 def padding_of(
     call: Call, layout: Layout, windows: list[int], strides: list[int], shape: Any
 ) -> dict[str, Any]:
@@ -112,16 +121,19 @@ def padding_of(
     if padding == "EXPLICIT":
         explicit = list(call.attr("explicit_paddings"))
         return {"pads": [explicit[2 * axis + side] for side in (0, 1) for axis in layout.spatial]}
+    axes = list(zip(layout.sizes(shape), windows, strides))
+    for size, window, stride in axes:
+        _check_gaps(call, size, window, stride, len(axes) == 3)
     pairs = []
-    for size, window, stride in zip(layout.sizes(shape), windows, strides):
-        if size is None and stride == 1:
-            pairs.append(((window - 1) // 2, window // 2))
-        elif size is None:
-            return {"auto_pad": "SAME_UPPER"}
-        else:
-            if len(windows) == 3 and (-(-size // stride) - 1) * stride + window - size < -1:
-                raise Inexpressible("its windows begin behind the first element")
+    for size, window, stride in axes:
+        if window == 1:
+            pairs.append((0, 0))
+        elif size is not None:
             pairs.append(same_pads(size, window, stride))
+        elif stride == 1:
+            pairs.append(((window - 1) // 2, window // 2))
+        else:
+            return {"auto_pad": "SAME_UPPER"}
     return {"pads": [pair[side] for side in (0, 1) for pair in pairs]} if any(map(any, pairs)) else {}
 
 
