@@ -108,15 +108,14 @@ class Builder:
         return self.fresh(f"{base}__{count}")
 
     def const(self, value: Any, dtype: Any = None, wish: str = "") -> str:
-        """The name of a constant; small equal ones are one."""
+        """The name of a constant; small equal ones are one, and large ones that are the same array."""
         array = np.asarray(value, dtype)
         dtype_number(array.dtype)
+        key: tuple[Any, ...]
         if array.nbytes > _SHARED_BYTES or array.dtype == object:
-            name = self.fresh(wish or f"{self.scope or 'constant'}_value")
-            self.constants[name] = array
-            self.dtypes[name] = array.dtype.name
-            return name
-        key = (array.dtype.name, array.shape, array.tobytes())
+            key = (id(array),)  # which `constants` keeps from being another's
+        else:
+            key = (array.dtype.name, array.shape, array.tobytes())
         if key not in self._shared:
             self._shared[key] = name = self.fresh(wish or f"{self.scope or 'constant'}_value")
             self.constants[name] = array

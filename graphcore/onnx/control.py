@@ -199,9 +199,8 @@ def _case(call: Call) -> list[Any]:
 
 @translates("While", "StatelessWhile")
 def _while(call: Call) -> list[Any]:
-    names, shapes, _ = _arguments(call, 0)
+    names = [call.given(index) for index in range(len(call.inputs))]
     declared = [call.result_shape(index) for index in range(len(names))]
-    del shapes
 
     def step(name: str) -> Step:
         def run(variables: Sequence[Any]) -> list[Any]:

@@ -437,6 +437,20 @@ def test_many_weights_go_to_a_file_beside(tmp_path: Path) -> None:
     assert not difference(session.run([y.name], feeds)[0], wanted)
 
 
+def test_weights_that_are_used_twice_are_written_once(tmp_path: Path) -> None:
+    with tf.Graph().as_default() as graph:
+        weights = tf.constant(floats(30, 30), name="weights")
+
+        def body(i: Any, y: Any) -> Any:
+            return i + 1, tf.matmul(y, weights)
+
+        y = tf.matmul(images(None, 30), weights)
+        y = tf.while_loop(lambda i, y: i < 2, body, [0, y])[1]
+        tf.add(y, tf.gather(weights, [0]), name="y")
+    result = exporter.export(model_of(graph.as_graph_def()), ["y:0"])
+    assert sum(value.nbytes > 1000 for value in result.make.constants.values()) == 1
+
+
 def test_what_was_there_stays_where_writing_fails(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(b"old")
