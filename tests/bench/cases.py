@@ -7,6 +7,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,9 @@ def _under_onnxruntime(checkpoint: str, row: Any) -> Timed:
     from sgtool.cli.main import run
 
     path = f"{checkpoint}.onnx"
-    if run(["-q", "convert", checkpoint, path, "--fetch", "y:0"]):
+    with redirect_stdout(sys.stderr):
+        code = run(["convert", checkpoint, path, "--fetch", "y:0"])
+    if code:
         raise RuntimeError(f"{checkpoint} was not converted")
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     (given,) = session.get_inputs()
