@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import attr_value
+from .dead import DEAD
 from .errors import InvalidValueError, OpError
 from .shapes import Shape, common_shape, format_shape, is_fully_defined, num_elements
 
@@ -87,7 +88,8 @@ class Environment:
         except Exception:  # the run reports it, with the node's name; here it only is not constant
             return None
         outputs: list[np.ndarray] = list(result) if isinstance(result, (tuple, list)) else [result]
-        return outputs[tensor.value_index]
+        result = outputs[tensor.value_index]
+        return None if result is DEAD else result
 
 
 def from_shapes(operation: Operation, environment: Any) -> list[np.ndarray] | None:
