@@ -31,7 +31,7 @@ def while_loop(scope: Scope, operation: Operation, node: DraftNode) -> None:
     changing = set(loop.starts)
     known = [None if index in changing else draft.value(tensor) for index, tensor in enumerate(node.inputs)]
     prepared = {}
-    for inner in (loop.condition, loop.body):
+    for inner in loop.plans:
         feeds = list(inner.feeds)
         for index, tensor in enumerate(node.inputs):
             shape = draft.shape(tensor)
@@ -53,6 +53,8 @@ def while_loop(scope: Scope, operation: Operation, node: DraftNode) -> None:
     starts = [entered[index] for index in loop.starts]
     dtypes = [node.inputs[index].dtype.np for index in loop.starts]
     results = build_loop(scope.make, starts, dtypes, step(loop.condition), step(loop.body))
+    if loop.last is not None:
+        results = step(loop.last)(results)
     for leaving, index in zip(loop.exits, loop.results):
         scope.values[leaving.output(0)] = results[index]
 

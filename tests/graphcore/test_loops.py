@@ -168,3 +168,16 @@ def test_an_optimizer_trains_what_goes_into_a_loop() -> None:
         np.testing.assert_allclose(expected, 8 * 1.5**8, rtol=1e-6)
         session.run(step)
         np.testing.assert_allclose(session.run(w), 1 - 0.01 * expected, rtol=1e-6)
+
+
+def test_what_stands_before_an_exit_is_computed_once() -> None:
+    with tf.Graph().as_default():
+        _, end = tf.while_loop(lambda i, _: i < 3, lambda i, v: (i + 1, v * 2.0), [0, tf.constant(1.5)])
+        definition = end.graph.as_graph_def()
+        (leaving,) = [node for node in definition.node if node.name == end.op.name]
+        negative = definition.node.add(name="while/negative", op="Neg", input=[leaving.input[0]])
+        negative.attr["T"].type = tf.float32.as_datatype_enum
+        leaving.input[0] = negative.name
+    with tf.Graph().as_default(), tf.Session() as session:
+        imported: Any = tf.import_graph_def(definition, return_elements=[end.name])
+        assert session.run(imported[0]) == -12.0

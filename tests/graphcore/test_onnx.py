@@ -182,6 +182,13 @@ def _fold() -> Any:
     return tf.foldl(lambda total, one: total * 0.5 + one, row())
 
 
+def _gated() -> Any:
+    """A loop of gradients with gates between its last values and what leaves it."""
+    x = tf.placeholder(tf.float32, [2, 3], name="x")
+    _, y = tf.while_loop(lambda i, _: i < 3, lambda i, v: (i + 1, -v), [0, x])
+    return tf.gradients(tf.reduce_sum(tf.sin(y)), x, gate_gradients=True)[0]
+
+
 LOOPS = {
     "counted": _counted,
     "nested": _nested,
@@ -197,6 +204,10 @@ def test_while_loops(name: str, tmp_path: Path) -> None:
     ops = exported(LOOPS[name], [{"x:0": floats(2, 3)}, {"x:0": floats(5, 3)}], tmp_path)
     assert ops["Loop"] == (2 if name == "nested" else 1)
     assert ops["If"] == (name == "branch")
+
+
+def test_the_gradient_of_a_loop(tmp_path: Path) -> None:
+    assert exported(_gated, [{"x:0": floats(2, 3)}], tmp_path)["Loop"] == 2
 
 
 def _pair() -> Any:
