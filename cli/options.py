@@ -166,6 +166,13 @@ def model_output(context: click.Context, parameter: click.Parameter, value: str 
     return _checked_output(value, _NOT_WRITTEN - {".meta", ".pb", ".pbtxt"}, use)
 
 
+def converted_output(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """As `model_output`, of what may be an ONNX model, too."""
+    if value is not None and value.endswith(".onnx") and os.path.basename(value) != ".onnx":
+        return value
+    return model_output(context, parameter, value)
+
+
 def prefix_output(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """As `store_output`, of an option that is always the prefix of a checkpoint."""
     use = "a checkpoint prefix (out/model); `sgtool save` makes other files of it"

@@ -129,11 +129,55 @@ def write(
     return told | ({"left_out": left_out} if left_out else {})
 
 
+def write_onnx(
+    output: str, model: Model, outputs: Sequence[str] = (), inputs: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Writes what computes some tensors of a model as an ONNX model.
+
+    Args:
+        output: The file.
+        model: A graph with its checkpoint.
+        outputs: Tensors to compute; by default those of the signature that serves, else the results.
+        inputs: Tensors to feed besides the placeholders; by default, if no outputs are named either, those
+            of that signature.
+
+    Returns:
+        What `--json` says of it: as of `write`, with `opset`, `inputs`, `outputs` and `fixed`.
+    """
+    from ..graphcore import onnx
+
+    files.check_writable(output)
+    if not outputs:
+        named, outputs = onnx.signature(model)
+        inputs = inputs or named
+    exported = onnx.export(model, outputs, inputs)
+    nbytes = exported.write(output)
+    if exported.fixed:
+        render.message(f"Given their defaults (--input NAME keeps one): {', '.join(exported.fixed)}.")
+    if exported.unranked:
+        render.message(
+            f"Of unknown rank, which onnxruntime takes and not every reader: {', '.join(exported.unranked)}; "
+            "`sgtool set-shape` gives them one."
+        )
+    return {
+        "output": output,
+        "format": "onnx",
+        "nodes": exported.nodes,
+        "variables": len(exported.make.constants),
+        "bytes": nbytes,
+        "opset": onnx.OPSET,
+        "inputs": exported.inputs,
+        "outputs": exported.outputs,
+        "fixed": exported.fixed,
+    }
+
+
 def show_written(told: dict[str, Any]) -> None:
     """One line about what was written."""
     what = [render.counted(told["nodes"], "node")] if told["nodes"] else []
     if told["variables"]:
-        what.append(f"{render.counted(told['variables'], 'variable')}, {render.size(told['bytes'])}")
+        kind = "constant" if told["format"] == "onnx" else "variable"
+        what.append(f"{render.counted(told['variables'], kind)}, {render.size(told['bytes'])}")
     render.line(f"Wrote {told['output']} ({told['format']}): {', '.join(what) or 'nothing but its form'}.")
 
 

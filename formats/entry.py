@@ -117,6 +117,9 @@ def entry_of(name: str, array: Any, dtype: Any = None, part: Part | None = None)
         info = dtypes.from_numpy(np.asarray(array).dtype)
     else:
         info = dtype if isinstance(dtype, DTypeInfo) else dtypes.from_name(str(dtype))
-    values = np.asarray(array) if info.kind == "string" else np.asarray(array, dtype=info.numpy)
+    if info.kind == "string":  # as objects: NumPy's own strings lose what ends in zeros
+        values = array if isinstance(array, np.ndarray) else np.asarray(array, dtype=object)
+    else:
+        values = np.asarray(array, dtype=info.numpy)
     nbytes = values.nbytes if info.size is not None else 0
     return Entry(name, info, values.shape, nbytes, "memory", lambda: values, part)

@@ -31,7 +31,7 @@ def open_what_is_intact(resolved: ResolvedCheckpoint) -> tuple[Any, OpError | No
 
 
 def _open_damaged(resolved: ResolvedCheckpoint, error: DataLossError) -> tuple[Any, dict[str, str]]:
-    from .verify import Verification
+    from .verification import Verification
     from .verify_bundle import open_damaged_bundle
     from .verify_v1 import open_damaged_v1
 

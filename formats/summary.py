@@ -264,7 +264,7 @@ def _summarise_what_is_left(name: str, error: OpError, tags: Iterable[str] | Non
 
 def lost_variables(graph: GraphFile) -> DataLossError | None:
     """The error for a SavedModel whose variables are not there; None for one that restores none."""
-    from .verify import Verification
+    from .verification import Verification
     from .verify_graph import check_variables
 
     found = Verification(graph.path, graph.kind)

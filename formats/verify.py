@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import checkpoint_state, files, registry
@@ -23,78 +22,17 @@ from .errors import (
     is_unreadable,
 )
 from .leftovers import leftovers, unfinished
+from .verification import Damage, Verification, damage_of
 from .verify_causes import causes_of
 
 if TYPE_CHECKING:
     from .entry import Entry
-    from .graph_file import GraphFile
     from .registry import Format
     from .store import Store
 
 WITHOUT_CHECKSUMS = frozenset(("hdf5", "npy folder", "safetensors"))
 """Formats in which a changed number cannot be told from the right one."""
 _SAVED_MODELS = ("saved_model.pb", "saved_model.pbtxt")
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """One thing that is damaged.
-
-    Attributes:
-        name: The tensor (of a part: with its ranges), the node, or "" for the file as a whole.
-        kind: `checksum`, `length`, `missing`, `structure`; `unreadable` where the file is not given.
-        path: The file.
-        why: A sentence.
-        offset: Where in the file, in bytes, or None.
-        size: How many bytes it takes there, or None.
-        expected: The checksum or length that it should have, or None.
-        found: That which it has, or None.
-    """
-
-    name: str
-    kind: str
-    path: str
-    why: str
-    offset: int | None = None
-    size: int | None = None
-    expected: int | None = None
-    found: int | None = None
-
-
-@dataclass(slots=True)
-class Verification:
-    """What was found out about one checkpoint, store or graph.
-
-    Attributes:
-        path: Its prefix or file.
-        format: What it is.
-        intact: The tensors (of a graph: the constants) that are whole, in the file's order.
-        damaged: Everything that is not.
-        causes: What seems to have happened, as sentences.
-        notes: What else is worth knowing and does no harm.
-        unread: Tensors that were not checked, and why.
-        nbytes: Bytes of the intact tensors.
-        store: The tensors that can be opened, for `salvage`; None for a graph.
-        meta_graph: The serialized MetaGraphDef of an intact graph, or None.
-        graph: The graph, of a damaged one what is whole, for `salvage_graph`; None for tensors.
-    """
-
-    path: str
-    format: str
-    intact: list[str] = field(default_factory=list)
-    damaged: list[Damage] = field(default_factory=list)
-    causes: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    unread: dict[str, str] = field(default_factory=dict)
-    nbytes: int = 0
-    store: Mapping[str, Entry] | None = None
-    meta_graph: bytes | None = None
-    graph: GraphFile | None = None
-
-    @property
-    def whole(self) -> bool:
-        """Whether nothing is damaged."""
-        return not self.damaged
 
 
 def verify(path: files.Path) -> list[Verification]:
@@ -422,13 +360,6 @@ def check_entries(found: Verification, open_it: Any, open_damaged: Any = None) -
         found.causes += causes_of(found.path)
 
 
-def note_parts(name: str, intact: list[str], found: Verification) -> None:
-    """Notes which parts of a damaged tensor are intact."""
-    if intact:
-        these = "this part is" if len(intact) == 1 else "these parts are"
-        found.notes.append(f"Of '{name}' {these} intact: {', '.join(intact)}.")
-
-
 def _open_damaged(path: str, open_it: Any) -> Store | None:
     """What can be opened of a damaged store, or None if nothing can."""
     if open_it is None:
@@ -438,23 +369,3 @@ def _open_damaged(path: str, open_it: Any) -> Store | None:
     except OpError:
         return None
     return store if len(store) or store.damaged else None
-
-
-def damage_of(name: str, error: OpError, path: str, more: str = "") -> Damage:
-    """What an error says about a tensor (or "" for a file), as a finding; `more` is added to its text."""
-    facts = error.fields
-    kind = "checksum" if "stored" in facts else "structure"
-    if is_unreadable(error):
-        kind = "unreadable"
-    elif isinstance(error, MissingFileError):  # it was there a moment ago
-        kind = "missing"
-    return Damage(
-        name,
-        kind,
-        facts.get("path") or path,
-        str(error) + more,
-        facts.get("offset"),
-        facts.get("size"),
-        facts.get("stored"),
-        facts.get("calculated", facts.get("computed")),
-    )

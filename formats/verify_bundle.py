@@ -11,7 +11,7 @@ from .bundle import Bundle, open_bundle
 from .errors import DataLossError, OpError, UnimplementedError, is_unreadable
 from .leftovers import leftovers, unfinished
 from .table import TableWriter, read_intact_blocks
-from .verify import Damage, Verification, damage_of, note_parts
+from .verification import Damage, Verification, damage_of, note_parts
 from .verify_causes import Place, causes_of, lost_before, stand_in
 from .verify_v1 import check_rest
 

@@ -22,7 +22,7 @@ from .graph_file import GraphFile, decode_graph, read_graph
 from .graph_salvage import whole_part
 from .saved_variables import SavedVariable, saved_variables
 from .tensor_proto import to_array
-from .verify import Damage, Verification, damage_of
+from .verification import Damage, Verification, damage_of
 from .verify_causes import causes_of
 
 

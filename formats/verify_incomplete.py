@@ -11,7 +11,7 @@ from . import checkpoint_state, files, registry, sniff
 from .checkpoint_state import V1_SHARD
 from .errors import MissingFileError, OpError
 from .leftovers import explain, leftovers
-from .verify import Damage, Verification
+from .verification import Damage, Verification
 from .verify_v1 import verify_v1
 
 _PIECE = re.compile(r"(?P<prefix>.*?)(\.meta|\.index|\.data-\d{5}-of-\d{5})", re.DOTALL)

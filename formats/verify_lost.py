@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .saved_variables import saved_variables
-from .verify import Damage, Verification
+from .verification import Damage, Verification
 from .verify_incomplete import prefix_of
 
 _SHOWN = 5

@@ -12,7 +12,7 @@ from .errors import DataLossError, InvalidValueError, OpError, UnimplementedErro
 from .leftovers import leftovers, unfinished
 from .table import Table, check_unread, end_of_table
 from .v1 import V1Checkpoint, open_cut
-from .verify import Damage, Verification, damage_of, note_parts
+from .verification import Damage, Verification, damage_of, note_parts
 from .verify_causes import causes_of
 
 

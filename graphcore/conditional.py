@@ -200,6 +200,60 @@ def case(
             return function()
 
 
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str = "switch_case"
+) -> Any:
+    """`tf.switch_case`: what the function of that number gives.
+
+    Args:
+        branch_index: An int32 scalar.
+        branch_fns: A list of functions, or of (number, function) pairs, or a dict, with the numbers from 0.
+        default: The function for any other number; by default the last one.
+        name: Name scope.
+
+    Raises:
+        TypeError: The functions or the index are not of that form.
+        ValueError: The numbers are not 0, 1, ...
+    """
+    functions = _checked_branches(branch_index, branch_fns, default)
+    with name_scope(name, "case", [branch_index]):
+        function = functions[-1]
+        for number in reversed(range(len(functions) - 1)):
+            predicate = raw_ops.Equal(branch_index, convert_to_tensor(number, branch_index.dtype))
+            function = partial(cond, predicate, true_fn=functions[number], false_fn=function, strict=True)
+        return function()
+
+
+def _checked_branches(index: Any, functions: Any, default: Any) -> list[Callable[[], Any]]:
+    """The branches in order, the default last."""
+    if not isinstance(index, Tensor):
+        raise InvalidTypeError(f"branch_index must a Tensor, got {type(index)}")
+    if not index.dtype.is_integer:
+        raise InvalidTypeError(f"branch_index must an integer Tensor, got {index.dtype}")
+    if not functions:
+        raise InvalidValueError("Must provide at least one item in branch_fns")
+    if not isinstance(functions, (list, tuple, Mapping)):
+        raise InvalidTypeError("branch_fns must be a list, tuple, or dict")
+    pairs = list(functions.items()) if isinstance(functions, Mapping) else list(functions)
+    if all(callable(each) for each in pairs):
+        pairs = list(enumerate(pairs))
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise InvalidTypeError("Each entry in branch_fns must be a 2-tuple")
+        if not isinstance(pair[0], int):
+            raise InvalidTypeError(f"key must be a Python `int`, got {type(pair[0])}")
+        if not callable(pair[1]):
+            raise InvalidTypeError(f"fn for key {pair[0]} must be callable.")
+    keys = sorted(key for key, _ in pairs)
+    if keys != list(range(len(keys))):
+        raise InvalidValueError(
+            f"branch indices (keys) must form contiguous range of [0 to {len(keys)}) but found "
+            f"{{{','.join(map(str, keys))}}}"
+        )
+    ordered = [function for _, function in sorted(pairs, key=lambda pair: pair[0])]
+    return ordered if default is None else [*ordered, default]
+
+
 def _checked_pairs(pairs: Any) -> tuple[list[Any], list[Any]]:
     if not isinstance(pairs, (list, tuple, Mapping)):
         raise InvalidTypeError("fns must be a list, tuple, or dict")

@@ -14,6 +14,7 @@ from .data_datasets import (
 from .data_files import FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
 from .data_iterators import Iterator, make_initializable_iterator, make_one_shot_iterator
 from .data_options import Options
+from .data_structures import DatasetSpec
 
 if not TYPE_CHECKING:
 
@@ -22,7 +23,7 @@ if not TYPE_CHECKING:
 
 
 __all__ = [
-    "Dataset", "FixedLengthRecordDataset", "Iterator", "Options", "TFRecordDataset", "TextLineDataset",
-    "experimental", "get_output_classes", "get_output_shapes", "get_output_types",
+    "Dataset", "DatasetSpec", "FixedLengthRecordDataset", "Iterator", "Options", "TFRecordDataset",
+    "TextLineDataset", "experimental", "get_output_classes", "get_output_shapes", "get_output_types",
     "make_initializable_iterator", "make_one_shot_iterator",
 ]  # fmt: skip

@@ -22,6 +22,16 @@ from .data_options import (
     ThreadingOptions,
 )
 from .data_readers import CsvDataset, SqlDataset
+from .data_resampling import rejection_resample
+from .data_structures import (
+    DatasetSpec as DatasetStructure,
+    OptionalSpec as OptionalStructure,
+    SparseTensorStructure,
+    TensorArrayStructure,
+    TensorStructure,
+    from_variant,
+    get_structure,
+)
 from .data_transformations import (
     AUTOTUNE,
     INFINITE_CARDINALITY,
@@ -33,6 +43,7 @@ from .data_transformations import (
     bytes_produced_stats,
     cardinality,
     choose_from_datasets,
+    copy_to_device,
     dense_to_sparse_batch,
     enumerate_dataset,
     get_next_as_optional,
@@ -41,14 +52,17 @@ from .data_transformations import (
     latency_stats,
     make_batched_features_dataset,
     map_and_batch,
+    map_and_batch as map_and_batch_with_legacy_function,
     parallel_interleave,
     parse_example_dataset,
+    prefetch_to_device,
     sample_from_datasets,
     shuffle_and_repeat,
     to_variant,
     unbatch,
     unique,
 )
+from .type_spec import TypeSpec as Structure
 
 if not TYPE_CHECKING:
 
@@ -58,12 +72,14 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Counter", "CsvDataset",
-    "DistributeOptions", "MapVectorizationOptions", "OptimizationOptions", "Optional", "RandomDataset",
-    "Reducer", "SqlDataset", "StatsOptions", "TFRecordWriter", "ThreadingOptions",
-    "bucket_by_sequence_length", "bytes_produced_stats", "cardinality", "choose_from_datasets",
-    "dense_to_sparse_batch", "enumerate_dataset", "get_next_as_optional", "get_single_element",
-    "group_by_reducer", "group_by_window", "ignore_errors", "latency_stats",
-    "make_batched_features_dataset", "make_csv_dataset", "map_and_batch", "parallel_interleave",
-    "parse_example_dataset", "sample_from_datasets", "scan", "shuffle_and_repeat", "take_while",
-    "to_variant", "unbatch", "unique",
+    "DatasetStructure", "DistributeOptions", "MapVectorizationOptions", "OptimizationOptions",
+    "Optional", "OptionalStructure", "RandomDataset", "Reducer", "SparseTensorStructure", "SqlDataset",
+    "StatsOptions", "Structure", "TFRecordWriter", "TensorArrayStructure", "TensorStructure",
+    "ThreadingOptions", "bucket_by_sequence_length", "bytes_produced_stats", "cardinality",
+    "choose_from_datasets", "copy_to_device", "dense_to_sparse_batch", "enumerate_dataset",
+    "from_variant", "get_next_as_optional", "get_single_element", "get_structure", "group_by_reducer",
+    "group_by_window", "ignore_errors", "latency_stats", "make_batched_features_dataset",
+    "make_csv_dataset", "map_and_batch", "map_and_batch_with_legacy_function", "parallel_interleave",
+    "parse_example_dataset", "prefetch_to_device", "rejection_resample", "sample_from_datasets", "scan",
+    "shuffle_and_repeat", "take_while", "to_variant", "unbatch", "unique",
 ]  # fmt: skip

@@ -115,6 +115,13 @@ class Iterator:
         return self._string_handle
 
     @property
+    def element_spec(self) -> Any:
+        """The specs of an element's components."""
+        from .data_structures import spec_of
+
+        return spec_of(self._element)
+
+    @property
     def output_types(self) -> Any:
         """The dtypes of an element's components."""
         return self._element.types

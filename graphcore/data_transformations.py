@@ -58,6 +58,16 @@ def unique() -> Transformation:
     return lambda dataset: dataset._changed(raw_ops.UniqueDataset)
 
 
+def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transformation:
+    """The elements as they are: there is no device but the CPU."""
+    return lambda dataset: dataset
+
+
+def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
+    """The elements, made ahead of time: `buffer_size` of them, by default as many as seem good."""
+    return lambda dataset: dataset.prefetch(AUTOTUNE if buffer_size is None else buffer_size)
+
+
 def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: int | None = None) -> Transformation:
     """The elements `count` times (for ever by default), in random order out of a buffer."""
 
@@ -467,6 +477,20 @@ class Optional:
         structure = tensors_of(value)
         element = Element.of(structure)
         return Optional(raw_ops.OptionalFromValue(element.tensors(structure)), element)
+
+    @staticmethod
+    def none_from_structure(value_structure: Any) -> Optional:
+        """One that is absent, and would be of that structure of specs."""
+        from .data_structures import element_of
+
+        return Optional(raw_ops.OptionalNone(), element_of(value_structure))
+
+    @property
+    def value_structure(self) -> Any:
+        """The specs of the value, in their structure."""
+        from .data_structures import spec_of
+
+        return spec_of(self._structure)
 
     def has_value(self, name: str | None = None) -> Tensor:
         """Whether it is there, a bool tensor."""

@@ -19,12 +19,7 @@ from .checks import (
     assert_none_equal,
     assert_positive,
     assert_proper_iterable,
-    assert_rank,
-    assert_rank_at_least,
-    assert_rank_in,
     assert_same_float_dtype,
-    assert_scalar,
-    assert_shapes,
     assert_type,
     is_non_decreasing,
     is_numeric_tensor,
@@ -33,6 +28,7 @@ from .checks import (
 )
 from .math import is_finite, is_inf, is_nan
 from .ops.control_flow import check_numerics, tf_assert as Assert
+from .shape_checks import assert_rank, assert_rank_at_least, assert_rank_in, assert_scalar, assert_shapes
 
 if not TYPE_CHECKING:
 

@@ -103,6 +103,11 @@ class name_scope:
         self._default.__exit__(*exc)
 
 
+def op_scope(values: Any, name: str | None, default_name: str | None = None) -> name_scope:
+    """`tf.op_scope`: older order of `name_scope`'s arguments."""
+    return name_scope(name, default_name, values)
+
+
 def device(device_name_or_function: Any) -> Any:
     """`tf.device`: gives the operations of the default graph made inside a device name."""
     return get_default_graph().device(device_name_or_function)

@@ -166,6 +166,11 @@ class TracedGraph(Graph):
 
     _takes_outside_tensors = True
 
+    @property
+    def building_function(self) -> bool:
+        """Whether this is the graph of a function that is being traced."""
+        return True
+
     def __init__(self, outer: Graph) -> None:
         super().__init__()
         self.outer = outer

@@ -145,9 +145,9 @@ class Graph:
             self._apply_device(operation)
         if scopes.colocation:
             groups = set(operation._attrs.get("_class", ()))
-            for other in scopes.colocation:
+            for other in reversed(scopes.colocation):  # of several devices the outermost block's stays
                 groups.update(other.colocation_groups())
-                operation._device = other._device
+                operation._device = other._device or operation._device
             operation._attrs["_class"] = sorted(groups)
         operation._control_flow_context = scopes.control_flow_context
         for tensor in operation._inputs:
@@ -443,6 +443,14 @@ class Graph:
         finally:
             scopes.device, scopes.device_stack, scopes.has_device_function = before
 
+    @property
+    def building_function(self) -> bool:
+        """Whether this is the graph of a function that is being traced."""
+        return False
+
+    def switch_to_thread_local(self) -> None:
+        """Nothing to do: the scopes of a thread are its own here, from the start."""
+
     def _apply_device(self, operation: Operation, own: str = "") -> None:
         """Sets the device of an operation by the blocks around it, the innermost first.
 
@@ -463,9 +471,12 @@ class Graph:
 
     @contextmanager
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
-        """Gives the operations made inside the colocation group (and device) of `op`."""
+        """Gives the operations made inside the colocation group (and device) of `op`.
+
+        Devices of the blocks around it do not count inside.
+        """
         scopes = self._scopes
-        old, old_device = scopes.colocation, scopes.device
+        old = scopes.colocation, scopes.device, scopes.device_stack, scopes.has_device_function
         if op is None:
             if not ignore_existing:
                 raise InvalidValueError(
@@ -475,11 +486,12 @@ class Graph:
         else:
             element = self.as_graph_element(getattr(op, "op", op))
             operation = element.op if isinstance(element, Tensor) else element
-            scopes.colocation = [operation] if ignore_existing else [*old, operation]
+            scopes.colocation = [operation] if ignore_existing else [*scopes.colocation, operation]
+        scopes.device, scopes.device_stack, scopes.has_device_function = "", [], False
         try:
             yield
         finally:
-            scopes.colocation, scopes.device = old, old_device
+            scopes.colocation, scopes.device, scopes.device_stack, scopes.has_device_function = old
 
     @contextmanager
     def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:

@@ -11,6 +11,7 @@ from ..formats.rewrite.model import node_of
 from ..formats.rewrite.walk import closure
 from . import importer, not_yet
 from .errors import InvalidValueError, MissingNameError
+from .importer import import_graph_def as import_graph_def
 from .saveables import variable_behind
 
 

@@ -74,6 +74,7 @@ from .ops.image_codec import (
 )
 from .ops.image_color import hsv_to_rgb_op as hsv_to_rgb, rgb_to_hsv_op as rgb_to_hsv
 from .ops.nn_dilation import extract_image_patches, extract_image_patches as extract_patches
+from .ops.random import random_crop
 
 if not TYPE_CHECKING:
 
@@ -90,7 +91,8 @@ __all__ = [
     "extract_patches", "flip_left_right", "flip_up_down", "grayscale_to_rgb", "hsv_to_rgb",
     "image_gradients", "is_jpeg", "non_max_suppression", "non_max_suppression_overlaps",
     "non_max_suppression_padded", "non_max_suppression_with_scores", "pad_to_bounding_box",
-    "per_image_standardization", "psnr", "random_brightness", "random_contrast", "random_flip_left_right",
+    "per_image_standardization", "psnr", "random_brightness", "random_contrast", "random_crop",
+    "random_flip_left_right",
     "random_flip_up_down", "random_hue", "random_jpeg_quality", "random_saturation", "resize",
     "resize_area", "resize_bicubic", "resize_bilinear", "resize_image_with_crop_or_pad",
     "resize_image_with_pad", "resize_images", "resize_nearest_neighbor", "resize_with_crop_or_pad",

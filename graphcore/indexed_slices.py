@@ -66,6 +66,10 @@ class IndexedSlices:
         """The graph of the rows."""
         return self._values.graph
 
+    def consumers(self) -> list[Any]:
+        """The operations that take one of the tensors as an input."""
+        return list(dict.fromkeys(op for part in self._parts() for op in part.consumers()))
+
     def _rebuilt(self, values: Any) -> IndexedSlices:
         """The same rows with other values."""
         return IndexedSlices(values, self._indices, self._dense_shape)

@@ -6,6 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from . import not_yet
 from .clip import global_norm
+from .linear_operator import LinearOperator
+from .linear_operators import (
+    LinearOperatorAdjoint,
+    LinearOperatorComposition,
+    LinearOperatorDiag,
+    LinearOperatorFullMatrix,
+    LinearOperatorIdentity,
+    LinearOperatorInversion,
+    LinearOperatorLowerTriangular,
+    LinearOperatorScaledIdentity,
+)
 from .matrix_functions import (
     matrix_exponential as expm,
     matrix_rank,
@@ -58,6 +69,9 @@ if not TYPE_CHECKING:
 
 
 __all__ = [
+    "LinearOperator", "LinearOperatorAdjoint", "LinearOperatorComposition", "LinearOperatorDiag",
+    "LinearOperatorFullMatrix", "LinearOperatorIdentity", "LinearOperatorInversion",
+    "LinearOperatorLowerTriangular", "LinearOperatorScaledIdentity",
     "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eigh",
     "eigvalsh", "einsum", "expm", "eye", "global_norm", "inv", "l2_normalize", "logdet", "logm", "lstsq",
     "lu", "matmul", "matrix_rank", "matrix_transpose", "matvec", "norm", "normalize", "pinv", "qr",

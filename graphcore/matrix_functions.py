@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from .checks import assert_rank_at_least
 from .convert import constant, convert_to_tensor
 from .default import name_scope
 from .dtypes import int32
@@ -31,6 +30,7 @@ from .ops.linalg_solve import matrix_solve
 from .ops.math_unary import tf_abs, tf_cast
 from .ops.matrix_diag import matrix_diag_part
 from .ops.reduction import reduce_max, reduce_sum
+from .shape_checks import assert_rank_at_least
 from .while_loops import while_loop
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .checks import assert_greater_equal, assert_less_equal, assert_rank_in
+from .checks import assert_greater_equal, assert_less_equal
 from .convert import constant, convert_to_tensor
 from .default import get_default_graph
 from .dtypes import bool_, float32, int32, int64
@@ -23,6 +23,7 @@ from .ops.array_shape import expand_dims, tf_rank, tf_reshape, tf_shape, transpo
 from .ops.math_binary import tf_div
 from .ops.math_unary import tf_cast
 from .ops.reduction import argmax, argmin, reduce_min, reduce_sum, tf_cumsum
+from .shape_checks import assert_rank_in
 from .variable_scope import variable_scope
 from .variables import assign_add
 from .weights_broadcast import broadcast_weights

@@ -44,18 +44,15 @@ REASONS: tuple[tuple[str, str], ...] = (
     ),
     ("Deprecated in TensorFlow 1.15; use tf.random, tf.math and tf.nn.", "distributions"),
     (
-        "Not here yet; use matrices with tf.linalg.matmul, tf.linalg.solve and their kin.",
-        "linalg.LinearOperator linalg.LinearOperatorAdjoint linalg.LinearOperatorBlockDiag "
-        "linalg.LinearOperatorCirculant linalg.LinearOperatorCirculant2D linalg.LinearOperatorCirculant3D "
-        "linalg.LinearOperatorComposition linalg.LinearOperatorDiag linalg.LinearOperatorFullMatrix "
-        "linalg.LinearOperatorHouseholder linalg.LinearOperatorIdentity linalg.LinearOperatorInversion "
-        "linalg.LinearOperatorKronecker linalg.LinearOperatorLowRankUpdate "
-        "linalg.LinearOperatorLowerTriangular linalg.LinearOperatorScaledIdentity "
-        "linalg.LinearOperatorToeplitz linalg.LinearOperatorZeros",
+        "Not here yet; use tf.linalg.LinearOperatorFullMatrix and its kin, or matrices with tf.linalg.solve.",
+        "linalg.LinearOperatorBlockDiag linalg.LinearOperatorCirculant linalg.LinearOperatorCirculant2D "
+        "linalg.LinearOperatorCirculant3D linalg.LinearOperatorHouseholder linalg.LinearOperatorKronecker "
+        "linalg.LinearOperatorLowRankUpdate linalg.LinearOperatorToeplitz linalg.LinearOperatorZeros",
     ),
     (
         "Kernels are NumPy functions here, not shared libraries; add an op as CONTRIBUTING.md says.",
-        "load_library load_op_library load_file_system_library sysconfig user_ops pywrap_tensorflow",
+        "load_library load_op_library load_file_system_library sysconfig user_ops pywrap_tensorflow "
+        "errors.raise_exception_on_not_ok_status",
     ),
     ("Deprecated in TensorFlow 1; use tf.train.MonitoredTrainingSession.", "train.Supervisor"),
     (
@@ -85,23 +82,14 @@ REASONS: tuple[tuple[str, str], ...] = (
         "RaggedTensor RaggedTensorSpec ragged strings.bytes_split strings.ngrams sparse.cross "
         "sparse.cross_hashed",
     ),
+    (
+        "TensorFlow 1.15 computes it on GPUs only; use tf.image.non_max_suppression.",
+        "image.generate_bounding_box_proposals",
+    ),
     ("There is no LMDB reader; convert the data to a TFRecord file.", "LMDBReader"),
     (
         "Not here yet.",
-        "CriticalSection DeviceSpec OptionalSpec TensorArraySpec convert_to_tensor_or_sparse_tensor "
-        "dimension_at_index op_scope shape_n sparse_matmul switch_case data.DatasetSpec "
-        "data.experimental.DatasetStructure data.experimental.OptionalStructure "
-        "data.experimental.RaggedTensorStructure data.experimental.SparseTensorStructure "
-        "data.experimental.StatsAggregator data.experimental.Structure "
-        "data.experimental.TensorArrayStructure data.experimental.TensorStructure "
-        "data.experimental.copy_to_device data.experimental.from_variant data.experimental.get_structure "
-        "data.experimental.map_and_batch_with_legacy_function data.experimental.prefetch_to_device "
-        "data.experimental.rejection_resample dtypes.QUANTIZED_DTYPES dtypes.as_string dtypes.bool "
-        "dtypes.cast dtypes.complex dtypes.saturate_cast errors.raise_exception_on_not_ok_status "
-        "graph_util.import_graph_def image.generate_bounding_box_proposals image.random_crop "
-        "random.experimental resource_loader "
-        "sparse.mask test.Benchmark "
-        "test.StubOutForTesting test.benchmark_config",
+        "data.experimental.RaggedTensorStructure data.experimental.StatsAggregator random.experimental",
     ),
 )
 

@@ -285,6 +285,12 @@ class Operation:
         ]
 
     @property
+    def traceback_with_start_lines(self) -> list[tuple[str, int, str, str | None, int]]:
+        """As `traceback`, each with the line on which its function begins."""
+        starts = [code.co_firstlineno for code, _ in reversed(self._stack)]
+        return [(*entry, start) for entry, start in zip(self.traceback, starts)]
+
+    @property
     def defined_at(self) -> str:
         """`file:line` of the innermost user code that made the operation, or ""."""
         if not self._stack:
@@ -398,6 +404,28 @@ class TensorOperators:
         def __neg__(self) -> Any: ...
         def __abs__(self) -> Any: ...
         def __invert__(self) -> Any: ...
+
+
+class Reference:
+    """A key for an object: equal to another where both stand for the same object."""
+
+    __slots__ = ("_object",)
+
+    def __init__(self, target: Any) -> None:
+        self._object = target
+
+    def deref(self) -> Any:
+        """The object."""
+        return self._object
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._object is other._object
+
+    def __hash__(self) -> int:
+        return id(self._object)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._object!r}>"
 
 
 class Tensor(TensorOperators):
@@ -531,6 +559,10 @@ class Tensor(TensorOperators):
         shapes = self._op._shapes
         assert shapes is not None
         shapes[self._index] = merged.as_tuple()
+
+    def experimental_ref(self) -> Reference:
+        """A key for this very tensor, for dictionaries and sets; `deref()` gives it back."""
+        return Reference(self)
 
     def consumers(self) -> list[Operation]:
         """The operations that take it as an input."""

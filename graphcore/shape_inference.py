@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import attr_value
+from .dead import DEAD
 from .errors import InvalidValueError, OpError
-from .shapes import Shape, format_shape, is_fully_defined, num_elements
+from .shapes import Shape, common_shape, format_shape, is_fully_defined, num_elements
 
 if TYPE_CHECKING:
     from .operation import Operation, Tensor
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
 # Values that shape rules may ask for are small: shapes, axes, paddings.
 MAX_VALUE_ELEMENTS = 1000
 _MAX_DEPTH = 60
+# The default of a placeholder may be fed; what a branch or an iteration gives is not what others give.
+_NEVER_CONSTANT = frozenset(
+    {
+        "PlaceholderWithDefault",
+        "Switch",
+        "RefSwitch",
+        "Merge",
+        "RefMerge",
+        "NextIteration",
+        "RefNextIteration",
+    }
+)
 _LOOP_OPS = frozenset({"NextIteration", "RefNextIteration"})
 
 
@@ -46,8 +59,8 @@ class Environment:
     def _evaluate(self, tensor: Tensor, depth: int) -> np.ndarray | None:
         operation = tensor.op
         op = operation.kind
-        if op is None or depth > _MAX_DEPTH or operation.type == "PlaceholderWithDefault":
-            return None  # its default is no constant: a feed may take its place
+        if op is None or depth > _MAX_DEPTH or operation.type in _NEVER_CONSTANT:
+            return None
         if operation.type == "Const":
             constant: np.ndarray = attr_value.constant(operation)
             return constant
@@ -75,7 +88,8 @@ class Environment:
         except Exception:  # the run reports it, with the node's name; here it only is not constant
             return None
         outputs: list[np.ndarray] = list(result) if isinstance(result, (tuple, list)) else [result]
-        return outputs[tensor.value_index]
+        result = outputs[tensor.value_index]
+        return None if result is DEAD else result
 
 
 def from_shapes(operation: Operation, environment: Any) -> list[np.ndarray] | None:
@@ -252,21 +266,67 @@ def infer(operation: Operation, environment: Any) -> list[Shape]:
 def infer_ancestors(operation: Operation, environment: Environment) -> None:
     """Infers `operation` and everything before it that is not inferred yet, without recursion."""
     stack = [operation]
+    pending: dict[Operation, None] = {}  # behind a loop variable, whose back edge is not known yet
     while stack:
         current = stack[-1]
-        if current._shapes is not None:
+        if current._shapes is not None or current in pending:
             stack.pop()
             continue
-        waiting = [
-            tensor.op
-            for tensor in current._inputs
-            if tensor.op._shapes is None and tensor.op.type not in _LOOP_OPS
-        ]
+        sources = [tensor.op for tensor in current._inputs if tensor.op._shapes is None]
+        back = [source for source in sources if source.type in _LOOP_OPS]
+        waiting = [source for source in sources if source not in pending and source not in back]
         if waiting:
             stack.extend(waiting)
             continue
-        for tensor in current._inputs:
-            if tensor.op._shapes is None:  # a loop's back edge: nothing is known of it yet
-                tensor.op._shapes = [None] * tensor.op.num_outputs
-        current._shapes = infer(current, environment)
         stack.pop()
+        if sources:
+            pending[current] = None
+            stack[:0] = back
+        else:
+            current._shapes = infer(current, environment)
+    if pending:
+        _infer_loops(list(pending), environment)
+
+
+def _infer_loops(operations: list[Operation], environment: Environment) -> None:
+    """Infers operations in and behind loops, given in an order in which only back edges lead backwards.
+
+    A loop variable has the shape with which it enters, unless an iteration gives it another one: then what
+    both have in common, until no iteration changes it any more.
+    """
+    assumed = _Assumed({})
+    try:
+        while _changes(operations, assumed):
+            assumed = _Assumed(assumed.shapes)
+    except InvalidValueError:  # a loop may change a shape that an operation in it takes at first only
+        assumed = _Assumed({each: [None] * each.num_outputs for each in operations if each.type in _LOOP_OPS})
+        _changes(operations, assumed)
+    for operation in operations:
+        operation._shapes = assumed.shapes[operation]
+
+
+class _Assumed(Environment):
+    """What is known where some operations are taken to have certain shapes."""
+
+    def __init__(self, shapes: dict[Operation, list[Shape]]) -> None:
+        super().__init__()
+        self.shapes = shapes
+
+    def shape(self, tensor: Tensor) -> Shape:
+        known = self.shapes.get(tensor.op)
+        return tensor.static_shape if known is None else known[tensor.value_index]
+
+
+def _changes(operations: list[Operation], assumed: _Assumed) -> bool:
+    """Infers all once; tells whether a loop variable's next value turned out to have another shape."""
+    shapes, changed = assumed.shapes, False
+    for operation in operations:
+        for tensor in operation._inputs:
+            if tensor.op.type in _LOOP_OPS and tensor.op._shapes is None and tensor.op not in shapes:
+                shapes[tensor.op] = [assumed.shape(operation._inputs[0])]
+        found = infer(operation, assumed)
+        if operation.type in _LOOP_OPS and operation in shapes:
+            found = [common_shape(shapes[operation][0], found[0])]
+            changed = changed or found != shapes[operation]
+        shapes[operation] = found
+    return changed

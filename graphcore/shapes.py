@@ -192,3 +192,10 @@ def reduce(shape: Shape, axes: Sequence[int] | None, keep_dims: bool) -> Shape:
     if keep_dims:
         return tuple(1 if i in chosen else dim for i, dim in enumerate(shape))
     return tuple(dim for i, dim in enumerate(shape) if i not in chosen)
+
+
+def common_shape(a: Shape, b: Shape) -> Shape:
+    """What two shapes agree on: a dimension that differs is unknown, and so is a rank that differs."""
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(one if one == other else None for one, other in zip(a, b))

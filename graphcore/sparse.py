@@ -20,6 +20,7 @@ from .errors import InvalidTypeError, InvalidValueError
 from .op import raw_ops
 from .ops.accumulator import SparseConditionalAccumulator
 from .ops.array_create import placeholder as dense_placeholder
+from .ops.array_functions import sparse_mask as mask
 from .ops.control_flow import tf_assert
 from .ops.segment import (
     sparse_segment_mean as segment_mean,
@@ -527,9 +528,35 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "SparseConditionalAccumulator",
-    "SparseTensor", "add", "concat", "expand_dims", "eye", "fill_empty_rows", "from_dense", "matmul",
-    "maximum", "merge", "minimum", "placeholder", "reduce_max", "reduce_max_sparse", "reduce_sum",
-    "reduce_sum_sparse", "reorder", "reset_shape", "reshape", "retain", "segment_mean", "segment_sqrt_n",
-    "segment_sum", "slice", "softmax", "sparse_dense_matmul", "split", "to_dense", "to_indicator",
+    "SparseTensor",
+    "add",
+    "concat",
+    "expand_dims",
+    "eye",
+    "fill_empty_rows",
+    "from_dense",
+    "mask",
+    "matmul",
+    "maximum",
+    "merge",
+    "minimum",
+    "placeholder",
+    "reduce_max",
+    "reduce_max_sparse",
+    "reduce_sum",
+    "reduce_sum_sparse",
+    "reorder",
+    "reset_shape",
+    "reshape",
+    "retain",
+    "segment_mean",
+    "segment_sqrt_n",
+    "segment_sum",
+    "slice",
+    "softmax",
+    "sparse_dense_matmul",
+    "split",
+    "to_dense",
+    "to_indicator",
     "transpose",
 ]  # fmt: skip

@@ -8,8 +8,8 @@ from typing import Any
 
 from .convert import convert_to_tensor
 from .default import name_scope
-from .dtypes import DType, int64
-from .errors import InvalidTypeError, InvalidValueError
+from .dtypes import DType, as_dtype, int64
+from .errors import InvalidStateError, InvalidTypeError, InvalidValueError
 from .shape_inference import Environment, value_as_shape
 from .tensor_shape import TensorShape
 
@@ -132,3 +132,20 @@ class SparseTensor:
         )
 
     __repr__ = __str__
+
+
+def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """A SparseTensor as it is, a SparseTensorValue as a SparseTensor, and anything else as a tensor.
+
+    Raises:
+        RuntimeError: The SparseTensor has another dtype than `dtype`.
+    """
+    if isinstance(value, SparseTensorValue):
+        value = SparseTensor.from_value(value)
+    if not isinstance(value, SparseTensor):
+        return convert_to_tensor(value, dtype, name=name)
+    if dtype is not None and not as_dtype(dtype).is_compatible_with(value.dtype):
+        raise InvalidStateError(
+            f"Sparse dtype: requested = {as_dtype(dtype).name}, actual = {value.dtype.name}"
+        )
+    return value

@@ -162,6 +162,14 @@ def dimension_value(dimension: Any) -> Any:
     return dimension.value if isinstance(dimension, Dimension) else dimension
 
 
+def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
+    """Dimension `index` of a shape; an unknown one where the rank is unknown."""
+    if shape.ndims is None:
+        return Dimension(None)
+    found: Dimension = shape.dims[index]  # type: ignore[index]
+    return found
+
+
 class TensorShape:
     """The static shape of a tensor: unknown, of known rank with unknown dimensions, or complete.
 

@@ -17,6 +17,7 @@ from unittest import mock
 import numpy as np
 
 from . import not_yet
+from .benchmark import Benchmark, benchmark_config
 from .default import get_default_graph, reset_default_graph
 from .errors import OpError, UnimplementedError
 from .gradient_checker import compute_gradient, compute_gradient_error
@@ -24,6 +25,7 @@ from .graph import Graph
 from .operation import Operation, Tensor
 from .random_seed import set_random_seed
 from .session import Session
+from .stub_out import StubOutForTesting
 
 _temporary: tempfile.TemporaryDirectory[str] | None = None
 
@@ -557,8 +559,8 @@ if not TYPE_CHECKING:
 
 
 __all__ = [
-    "TestCase", "assert_equal_graph_def", "compute_gradient", "compute_gradient_error",
-    "create_local_cluster", "get_temp_dir", "gpu_device_name", "is_built_with_cuda",
-    "is_built_with_gpu_support", "is_built_with_rocm", "is_gpu_available", "main", "mock",
-    "test_src_dir_path",
+    "Benchmark", "StubOutForTesting", "TestCase", "assert_equal_graph_def", "benchmark_config",
+    "compute_gradient", "compute_gradient_error", "create_local_cluster", "get_temp_dir",
+    "gpu_device_name", "is_built_with_cuda", "is_built_with_gpu_support", "is_built_with_rocm",
+    "is_gpu_available", "main", "mock", "test_src_dir_path",
 ]  # fmt: skip

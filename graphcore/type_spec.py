@@ -12,6 +12,7 @@ from .dtypes import as_dtype, float32, int64
 from .errors import InvalidTypeError, InvalidValueError
 from .indexed_slices import IndexedSlices
 from .operation import Tensor
+from .ops.tensor_array import TensorArray
 from .sparse_tensor import SparseTensor
 from .tensor_shape import TensorShape
 
@@ -122,6 +123,11 @@ class TensorSpec(TypeSpec):
 class SparseTensorSpec(TypeSpec):
     """Of a SparseTensor: `shape` is its dense shape."""
 
+    @classmethod
+    def from_value(cls, value: Any) -> SparseTensorSpec:
+        """That of a SparseTensor."""
+        return cls(value.get_shape(), value.dtype)
+
     @property
     def value_type(self) -> type:
         """The class of the values."""
@@ -162,14 +168,76 @@ class IndexedSlicesSpec(TypeSpec):
         return (*super()._parts(), *own)
 
 
+class TensorArraySpec(TypeSpec):
+    """Of a TensorArray.
+
+    Args:
+        element_shape: The shape of each element.
+        dtype: The dtype of the elements.
+        dynamic_size: Whether it may grow.
+        infer_shape: Whether all elements have one shape.
+    """
+
+    def __init__(
+        self,
+        element_shape: Any = None,
+        dtype: Any = float32,
+        dynamic_size: bool = False,
+        infer_shape: bool = True,
+    ) -> None:
+        super().__init__(element_shape, dtype)
+        self._dynamic_size, self._infer_shape = dynamic_size, infer_shape
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values."""
+        return TensorArray
+
+    def _parts(self) -> tuple[Any, ...]:
+        return (*super()._parts(), self._dynamic_size, self._infer_shape)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether an array, or all arrays of another spec, may be described by this one."""
+        other = spec_or_value if isinstance(spec_or_value, TypeSpec) else type_spec_from_value(spec_or_value)
+        return super().is_compatible_with(other) and self._dynamic_size == getattr(
+            other, "_dynamic_size", None
+        )
+
+    def most_specific_compatible_type(self, other: Any) -> TensorArraySpec:
+        """The spec that describes what this one and another do.
+
+        Raises:
+            ValueError: There is none.
+        """
+        if not self.is_compatible_with(other):
+            raise InvalidValueError("Types are not compatible")
+        shape = self._shape.most_specific_compatible_shape(other._shape)
+        return TensorArraySpec(
+            shape, self._dtype, self._dynamic_size, self._infer_shape and other._infer_shape
+        )
+
+    @staticmethod
+    def from_value(value: Any) -> TensorArraySpec:
+        """That of an array.
+
+        Raises:
+            TypeError: It is none.
+        """
+        if not isinstance(value, TensorArray):
+            raise InvalidTypeError(f"Expected value to be a TensorArray, but saw: {type(value)}")
+        return TensorArraySpec(value.element_shape, value.dtype, value.dynamic_size, value._infer_shape)
+
+
 def type_spec_from_value(value: Any) -> TypeSpec:
-    """The spec of a tensor, SparseTensor or IndexedSlices.
+    """The spec of a tensor, SparseTensor, IndexedSlices or TensorArray.
 
     Raises:
         TypeError: It is none of them.
     """
     if isinstance(value, Tensor):
         return TensorSpec(value.shape, value.dtype)
+    if isinstance(value, TensorArray):
+        return TensorArraySpec.from_value(value)
     if isinstance(value, SparseTensor):
         return SparseTensorSpec(value.get_shape(), value.dtype)
     if isinstance(value, IndexedSlices):

@@ -20,7 +20,7 @@ from .default import GraphKeys, get_default_graph, get_default_session, name_sco
 from .dtypes import DType, as_dtype
 from .errors import InvalidStateError, InvalidTypeError, InvalidValueError
 from .indexed_slices import IndexedSlices
-from .operation import Operation, Tensor, TensorOperators
+from .operation import Operation, Reference, Tensor, TensorOperators
 from .ops.array_slice import index_tensor
 from .ops.state_scatter import batch_scatter_update
 from .tensor_shape import TensorShape
@@ -459,6 +459,10 @@ class Variable(TensorOperators, metaclass=_Created):
     def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Subtracts `updates` at tuples of indices."""
         return self._scattered("ScatterNdSub", indices, updates, True, name)
+
+    def experimental_ref(self) -> Reference:
+        """A key for this very variable, for dictionaries and sets; `deref()` gives it back."""
+        return Reference(self)
 
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Sets slices at tuples of indices to `updates`."""

@@ -40,8 +40,8 @@ def while_loop(
         body: From the loop variables to their next values, of the same structure and dtypes.
         loop_vars: The first values: a list or tuple, possibly nested, of tensors, `TensorArray`s,
             `IndexedSlices` and `SparseTensor`s.
-        shape_invariants: The shapes that hold in all iterations, in the structure of `loop_vars`; by
-            default those of the first values.
+        shape_invariants: The shapes (or `TensorSpec`s and their kin) that hold in all iterations, in the
+            structure of `loop_vars`; by default those of the first values.
         parallel_iterations: Kept for TensorFlow; here iterations run one after the other.
         back_prop: Whether gradients may go through the loop.
         swap_memory: Kept for TensorFlow.
@@ -109,10 +109,27 @@ def _counted(
 def _check_invariants(loop_vars: Any, shapes: Any) -> None:
     """Checks that the invariants have the variables' structure; a shape counts as one leaf."""
     leaves = nest.flatten(shapes)
-    wrong = [leaf for leaf in leaves if not isinstance(leaf, TensorShape)]
+    wrong = [leaf for leaf in leaves if not isinstance(leaf, TensorShape) and not _is_spec(leaf)]
     if wrong:
         raise InvalidValueError(f"`shapes` must be a (possibly nested) list of shapes; got {wrong}")
     nest.assert_same_structure(loop_vars, shapes)
+
+
+def _is_spec(value: Any) -> bool:
+    return hasattr(value, "value_type")
+
+
+def _shape_of_invariant(variable: Any, invariant: Any) -> Any:
+    """The TensorShape that a shape or spec stands for; None for that of the variable itself.
+
+    Raises:
+        TypeError: The variable is not what the spec says.
+    """
+    if not _is_spec(invariant):
+        return invariant
+    if not invariant.is_compatible_with(variable):
+        raise InvalidTypeError(f"TypeSpec {invariant!r} is not compatible with {variable!r}")
+    return None if isinstance(variable, TensorArray) else invariant.shape
 
 
 def _invariant(value: Any, shape: Any) -> list[Shape]:
@@ -137,6 +154,8 @@ def _build(context: WhileContext, cond: Any, body: Any, loop_vars: Any, invarian
     values = [leaf.flow if isinstance(leaf, TensorArray) else leaf for leaf in leaves]
     values = [value if hasattr(value, "_components") else convert_to_tensor(value) for value in values]
     given = [None] * len(values) if invariants is None else nest.flatten(invariants)
+    variables = [leaf if isinstance(leaf, TensorArray) else value for leaf, value in zip(leaves, values)]
+    given = [_shape_of_invariant(variable, each) for variable, each in zip(variables, given)]
     shapes = [shape for value, each in zip(values, given) for shape in _invariant(value, each)]
     tensors = nest.flatten(values, expand_composites=True)
     with context:

@@ -61,6 +61,7 @@ GRAPHCORE_LAYERS: tuple[tuple[str, ...], ...] = (
     ("ops",),
     ("loop_gradients", "conditional", "while_loops"),
     ("gradients", "function_gradients", "compiler"),
+    ("onnx",),
     ("partial_run",),
     ("session",),
     ("variable",),

@@ -9,8 +9,12 @@ from .. import completion, options, render, rewriting
 
 @options.command
 @click.argument("model", metavar="IN")
-@click.argument("output", metavar="OUT", callback=options.model_output)
-@rewriting.to
+@click.argument("output", metavar="OUT", callback=options.converted_output)
+@click.option(
+    "--to",
+    type=click.Choice((*rewriting.TARGETS, "onnx")),
+    help="What to write, where the suffix of OUT does not say it.",
+)
 @click.option("--shards", type=click.IntRange(1), default=1, help="Data files of a checkpoint.")
 @click.option(
     "--fetch",
@@ -18,8 +22,16 @@ from .. import completion, options, render, rewriting
     multiple=True,
     metavar="NAME",
     shell_complete=completion.tensors,
-    help="What a frozen graph computes, and the signature of a SavedModel; by default what IN calls its "
-    "results. Repeatable.",
+    help="What a frozen graph or ONNX model computes, and the signature of a SavedModel; by default what IN "
+    "calls its results. Repeatable.",
+)
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completion.tensors,
+    help="A tensor that an ONNX model is fed besides placeholders; what computes it is left out. Repeatable.",
 )
 @click.option("--skip", is_flag=True, help="Leave out entries that OUT cannot hold, instead of refusing.")
 @options.as_json
@@ -29,6 +41,7 @@ def command(
     to: str | None,
     shards: int,
     fetches: tuple[str, ...],
+    inputs: tuple[str, ...],
     skip: bool,
     as_json: bool,
 ) -> None:
@@ -48,8 +61,11 @@ def command(
       keras        .weights.h5           variables by layers, as Keras reads them
       npz          .npz                  variables, and the graph in it
       safetensors  .safetensors          variables, and the graph in it
+      onnx         .onnx                 what computes the fetches, in ONNX's operators
 
-    Entries that OUT cannot hold (of a dtype that it lacks) are all listed before anything is written.
+    Entries that OUT cannot hold (of a dtype that it lacks) are all listed before anything is written; so are
+    nodes that ONNX cannot express. An ONNX model's inputs and outputs have the tensors' names; images go
+    through it with channels first, and in and out as the graph has them. It needs the extra `onnx`.
 
     Examples:
       sgtool convert model.ckpt-1000 weights.h5
@@ -58,10 +74,21 @@ def command(
       sgtool convert model.ckpt-1000 frozen.pb --fetch probabilities:0
       sgtool convert model.ckpt-1000 serving/1/
       sgtool convert model.meta model.pbtxt
+      sgtool convert model.ckpt-1000 model.onnx --fetch probabilities:0
 
     --json gives {"output", "format", "nodes", "variables", "bytes", "left_out": {what: why}}; the last is
-    absent where nothing was left out.
+    absent where nothing was left out. Of an ONNX model also {"opset", "inputs", "outputs", "fixed"}, the
+    names of tensors; `fixed` are placeholders that were given their default.
     """
+    if to == "onnx" or (to is None and output.endswith(".onnx")):
+        told = rewriting.write_onnx(output, rewriting.read_graph(model), fetches, inputs)
+        if as_json:
+            render.document(told)
+        else:
+            rewriting.show_written(told)
+        return
+    if inputs:
+        raise click.UsageError("--input is for ONNX models; `sgtool extract` cuts a graph.")
     told = rewriting.write(output, rewriting.read(model), to, shards=shards, outputs=fetches, skip=skip)
     if as_json:
         render.document(told)

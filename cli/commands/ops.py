@@ -109,7 +109,9 @@ def _dtypes_in_short(op: Op) -> str:
 
 def _group(allowed: Iterable[DType]) -> str:
     """Some dtypes, by the name of their group where they are one."""
-    from ...graphcore import dtypes
+    from importlib import import_module
+
+    dtypes = import_module("sgtool.graphcore.dtypes")
 
     groups = {
         "any": dtypes.ANY,

@@ -11,7 +11,7 @@ from ...formats.errors import DataLossError, UnavailableError, bullets
 from .. import exit_codes, locate, options, render
 
 if TYPE_CHECKING:
-    from ...formats.verify import Damage, Verification
+    from ...formats.verification import Damage, Verification
 
 SHOWN = 50
 """Damaged tensors that the table shows; `--json` has all."""

@@ -97,18 +97,8 @@ def freeze(
         InvalidValueError: An output needs the value that an assignment gives, or over 2 GB of constants.
         UnimplementedError: A variable is used by an op that has no counterpart for tensors; lists all.
     """
-    keys = {
-        part.variable: part for part in saved_parts(model.meta_graph.graph_def, model.meta_graph.saver_def)
-    }
-    names = _parts_of(model)
-
-    def value(name: str, node: Any) -> Any:
-        part = keys.get(name)
-        key, spec = names.get(name) or ((part.key, part.spec) if part is not None else (name, ""))
-        if key not in model.variables:
-            return None
-        return read_part(model.variables, key, spec)
-
+    keys, names = _keys_of(model)
+    value = checkpoint_values(model)
     graph, frozen, dropped = freeze_graph(model.meta_graph.graph_def, outputs, value, only)
     meta_graph = protos.MetaGraphDef()
     meta_graph.CopyFrom(model.meta_graph)
@@ -125,6 +115,24 @@ def freeze(
     }
     left = {key: model.variables[key] for key in model.variables if key in unfrozen}
     return Frozen(replace(model, meta_graph=meta_graph, variables=left, bare=True), frozen, dropped)
+
+
+def _keys_of(model: Model) -> tuple[dict[str, Any], dict[str, tuple[str, str]]]:
+    """Where the values of variables are: by the saver's nodes, and by the collections."""
+    parts = saved_parts(model.meta_graph.graph_def, model.meta_graph.saver_def)
+    return {part.variable: part for part in parts}, _parts_of(model)
+
+
+def checkpoint_values(model: Model) -> Values:
+    """For `freeze_graph`: gives a variable's value out of the model's checkpoint, or None."""
+    keys, names = _keys_of(model)
+
+    def value(name: str, node: Any) -> Any:
+        part = keys.get(name)
+        key, spec = names.get(name) or ((part.key, part.spec) if part is not None else (name, ""))
+        return read_part(model.variables, key, spec) if key in model.variables else None
+
+    return value
 
 
 def read_part(variables: Mapping[str, Any], key: str, spec: str) -> Any:

@@ -64,6 +64,9 @@ class Names:
 
 def apply(model: Model, names: Names) -> Model:
     """The model under other names; nothing is checked."""
+    given = names.key
+    fixed = object_graph.OBJECT_GRAPH_KEY
+    names = replace(names, key=lambda key: key if key == fixed else given(key))
     model = model.with_copied_graph()
     if model.meta_graph is not None:
         _of_meta_graph(model.meta_graph, names)

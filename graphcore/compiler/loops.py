@@ -45,9 +45,10 @@ class Loop:
         starts: For each loop variable, which of `enters` gives its first value.
         condition: Gives the predicate.
         body: Gives the next values of the loop variables.
-        results: For each Exit, which loop variable it gives.
+        results: For each Exit, which loop variable it gives; where `last` is there, which of its results.
         exits: The Exit operations.
         switched: Which loop variables the body reads, as it is fed them; None for all.
+        last: What is between Switches and Exits, where anything is: it runs once, after the last iteration.
     """
 
     enters: list[Operation]
@@ -57,17 +58,24 @@ class Loop:
     results: list[int]
     exits: list[Operation]
     switched: list[int] | None
+    last: Plan | None
 
-    def run(self, context: Any, *values: Any) -> list[Any]:
+    @property
+    def plans(self) -> list[Plan]:
+        """All plans of the loop."""
+        return [self.condition, self.body, *([] if self.last is None else [self.last])]
+
+    def run(self, context: Any, *entered: Any) -> list[Any]:
         """Runs the loop from the values that enter it; gives those that leave."""
-        variables = [values[index] for index in self.starts]
+        variables = [entered[index] for index in self.starts]
         condition, body = self.condition, self.body
         while True:
             # Feeds: what entered, then each variable as Merge gives it and as Switch gives it.
             read = variables if self.switched is None else [variables[index] for index in self.switched]
-            feeds = (*values, *variables, *read)
+            feeds = (*entered, *variables, *read)
             if not condition.run_inner(context, feeds)[0]:
-                return [variables[index] for index in self.results]
+                values = variables if self.last is None else self.last.run_inner(context, feeds)
+                return [values[index] for index in self.results]
             variables = body.run_inner(context, feeds)
             context.check_cancelled()
 
@@ -177,23 +185,28 @@ def _contract(
     feeds += [merge.output(0) for merge in merges]
     # A variable that only the condition reads may have lost its Switch.
     switched = [index for index, merge in enumerate(merges) if merge in switches]
-    feeds += [switches[merges[index]].output(1) for index in switched]
+    on = [switches[merges[index]].output(1) for index in switched]
+    off = [switches[merges[index]].output(0) for index in switched]
     nexts = [_input_of_type(merge, _NEXT) for merge in merges]
     starts = [enters.index(_input_of_type(merge, _ENTER)) for merge in merges]
     exits = [operation for operation in direct if operation.type in _EXIT]
-    of_switch = {switches[merges[index]]: index for index in switched}
-    within = {*members} - {*enters, *merges, *of_switch}
-    wrong = [operation.name for operation in exits if _left_by(operation) not in of_switch]
-    if wrong:
-        raise UnimplementedError(f"Exits of frame '{name}' are behind no Switch of it: {', '.join(wrong)}")
+    within = {*members} - {*enters, *merges, *[tensor.op for tensor in on]}
+
+    def inner(fetches: list[Tensor], sides: list[Tensor]) -> Plan:
+        return _inner(draft, fetches, [*feeds, *sides], within, compile_inner)
+
+    leaving = [operation._inputs[0] for operation in exits]
+    given = dict(zip(off, switched))
+    is_direct = all(tensor in given for tensor in leaving)
     loop = Loop(
         enters,
         starts,
-        _inner(draft, [loop_cond.output(0)], feeds, within, compile_inner),
-        _inner(draft, [operation.output(0) for operation in nexts], feeds, within, compile_inner),
-        [of_switch[_left_by(operation)] for operation in exits],
+        inner([loop_cond.output(0)], on),
+        inner([operation.output(0) for operation in nexts], on),
+        [given[tensor] for tensor in leaving] if is_direct else list(range(len(exits))),
         exits,
         None if len(switched) == len(merges) else switched,
+        None if is_direct else inner(leaving, off),
     )
     inputs = [draft.nodes[enter].inputs[0] for enter in enters]
     own = set(members)
@@ -215,14 +228,6 @@ def _switches(direct: list[Operation], loop_cond: Operation) -> dict[Operation, 
         for operation in direct
         if operation.type in _SWITCH and operation._inputs[1].op is loop_cond
     }
-
-
-def _left_by(leaving: Operation) -> Operation:
-    """The Switch that an Exit is behind; an optimizer's gates put identities between them."""
-    source: Operation = leaving._inputs[0].op
-    while source.type == "Identity":
-        source = source._inputs[0].op
-    return source
 
 
 def _inner(

@@ -125,7 +125,7 @@ class _Lowering:
         for enter, tensor in zip(node.loop.enters, node.inputs):
             takes_ref = enter.type == "RefEnter"
             reads.append(self.slot_of(tensor) if takes_ref else self.value_slot(tensor, node.operation))
-        self.has_products |= node.loop.condition.has_products or node.loop.body.has_products
+        self.has_products |= any(plan.has_products for plan in node.loop.plans)
         step = _Draft(node.operation, node.loop.run, reads, self.output_slots(node), False)
         if node.may_be_dead:
             self.guard(node, step)

@@ -95,7 +95,8 @@ def fake_quant_grad(gradients: Array, inputs: Array, at: Steps) -> tuple[Array, 
         )
     inside = ((inputs >= at.low) & (inputs <= at.high)) | at.none
     below, above = (inputs < at.low) & ~at.none, (inputs > at.high) & ~at.none
-    return gradients * inside, gradients * below, gradients * above
+    by_ends = (np.where(at.none, F(0), gradients * mask) for mask in (below, above))
+    return gradients * inside, *by_ends  # type: ignore[return-value]
 
 
 def quantize_and_dequantize(

@@ -207,7 +207,16 @@ def scatter_nd_op(indices: Any, updates: Any, shape: Any) -> Any:
     return kernels.scatter_nd(indices, updates, shape)
 
 
-scatter_nd_op.shape(lambda node: node.value_as_shape(2))
+@scatter_nd_op.shape
+def _(node: Any) -> Shape:
+    indices, updates = with_rank_at_least(node.shape(0), 1), with_rank_at_least(node.shape(1), 1)
+    shape: Shape = node.value_as_shape(2)
+    if num_elements(shape) == 0 and (num_elements(indices) or num_elements(updates)):
+        raise InvalidValueError("Indices and updates specified for empty output shape")
+    rules.check_scatter_nd(indices, updates, shape, "output")
+    return shape
+
+
 scatter_nd_op.grad(lambda node, dy: [None, raw_ops.GatherNd(dy, node.inputs[0]), None])
 
 

@@ -484,6 +484,11 @@ def tf_shape(input: Any, name: str | None = None, out_type: Any = int32) -> Any:
     return _known(input, name, "Shape", out_type, lambda dims: dims)
 
 
+def tf_shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> Any:
+    """`tf.shape_n`: the shapes of several tensors of one dtype, as vectors."""
+    return list(raw_ops.ShapeN(input, out_type=out_type, name=name))
+
+
 def tf_size(input: Any, name: str | None = None, out_type: Any = int32) -> Any:
     """`tf.size`: the number of elements; a constant where it is known statically."""
     return _known(input, name, "Size", out_type, lambda dims: int(np.prod(dims, dtype=np.int64)))

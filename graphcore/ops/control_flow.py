@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from ..indexed_slices import IndexedSlices
 from ..op import group, no_op, op, raw_ops
 from ..operation import Operation, Tensor
 from ..printing import summarize_value
-from ..shapes import Shape, format_shape
+from ..shapes import Shape, common_shape, format_shape
 from . import rules
 
 
@@ -69,12 +70,7 @@ for _switching in (switch_op, ref_switch):
 
 def _merge_shape(node: Any) -> list[Shape]:
     """What all inputs agree on; a dimension that differs is unknown."""
-    result = node.shape(0)
-    for shape in node.shapes[1:]:
-        if result is None or shape is None or len(shape) != len(result):
-            return [None, ()]
-        result = tuple(a if a == b else None for a, b in zip(result, shape))
-    return [result, ()]
+    return [reduce(common_shape, node.shapes), ()]
 
 
 for _merging in (merge_op, ref_merge):
@@ -280,21 +276,32 @@ def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = 
 
 
 def tuple_(tensors: Any, name: str | None = None, control_inputs: Any = None) -> list[Any]:
-    """`tf.tuple`: the tensors behind a barrier: none is used before all are computed.
+    """`tf.tuple`: the tensors and operations behind a barrier: none is used before all are computed.
 
     Raises:
         ValueError: There is no tensor among them.
     """
     with name_scope(name, "tuple", tensors) as scope:
-        operations = [tensor.op for tensor in tensors if tensor is not None]
-        operations += [item if isinstance(item, Operation) else item.op for item in control_inputs or ()]
+        operations = [_operation_of(item) for item in tensors if item is not None]
+        operations += [_operation_of(item) for item in control_inputs or ()]
         if not operations:
             raise InvalidValueError(f"Must have at least one Tensor: {tensors}")
         gate = group(*operations)
-        return [
-            None if tensor is None else with_dependencies([gate], tensor, name=scope + "control_dependency")
-            for tensor in tensors
-        ]
+        return [_behind(gate, item, scope) for item in tensors]
+
+
+def _operation_of(item: Any) -> Operation:
+    operation: Operation = item if isinstance(item, Operation) else item.op
+    return operation
+
+
+def _behind(gate: Operation, item: Any, scope: str) -> Any:
+    if item is None:
+        return None
+    if isinstance(item, Operation):
+        with item.graph.control_dependencies([gate]):
+            return group(item)
+    return with_dependencies([gate], item, name=f"{scope}control_dependency")
 
 
 def tf_assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from ..errors import InvalidArgumentError, InvalidTypeError, InvalidValueError
 from ..op import op, raw_ops
 from ..queues import Queue
 from ..random_seed import get_seed
-from ..shapes import Shape
+from ..shapes import Shape, common_shape
 from ..tensor_shape import TensorShape
 from . import rules
 
@@ -389,6 +390,28 @@ class QueueBase:
         self._queue_ref = queue_ref
         self._name = queue_ref.op.name.split("/")[-1]
 
+    @staticmethod
+    def from_list(index: Any, queues: list[QueueBase]) -> QueueBase:
+        """The queue of number `index`, an integer scalar that is known when the graph runs.
+
+        Raises:
+            TypeError: It is no list of queues, or their dtypes or names differ.
+        """
+        if not queues or not isinstance(queues, list) or not all(isinstance(q, QueueBase) for q in queues):
+            raise InvalidTypeError("A list of queues expected")
+        first = queues[0]
+        if any(queue.dtypes != first.dtypes for queue in queues):
+            raise InvalidTypeError("Queues do not have matching component dtypes.")
+        if any(queue.names != first.names for queue in queues):
+            raise InvalidTypeError("Queues do not have matching component names.")
+        shapes = [
+            TensorShape(functools.reduce(common_shape, [shape.as_tuple() for shape in each]))
+            for each in zip(*[queue.shapes for queue in queues])
+        ]
+        handles = raw_ops.Pack([queue.queue_ref for queue in queues])
+        selected = raw_ops.GatherV2(handles, index, 0)
+        return QueueBase(first.dtypes, shapes, first.names, selected)
+
     @property
     def queue_ref(self) -> Any:
         """The handle."""
@@ -434,9 +457,10 @@ class QueueBase:
         """An operation that adds each row of the tensors as an element; arguments as `enqueue`."""
         with name_scope(name, f"{self._name}_EnqueueMany", [self._queue_ref]) as scope:
             tensors = self._components(vals)
+            count = TensorShape([None])
             for tensor, shape in zip(tensors, self._shapes):
-                rows = TensorShape([None]).concatenate(shape)
-                tensor.get_shape().assert_is_compatible_with(rows)
+                count = count.merge_with(tensor.get_shape().with_rank_at_least(1)[:1])
+                tensor.get_shape()[1:].assert_is_compatible_with(shape)
             return self._op("QueueEnqueueMany")(self._queue_ref, tensors, name=scope)
 
     def dequeue(self, name: str | None = None) -> Any:

@@ -253,6 +253,27 @@ cross.grad(lambda node, dy: [raw_ops.Cross(node.inputs[1], dy), raw_ops.Cross(dy
 # TensorFlow's Python functions
 
 
+def sparse_matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """`tf.sparse_matmul`: the product of two matrices of which one holds many zeros."""
+    return raw_ops.SparseMatMul(
+        a,
+        b,
+        transpose_a=transpose_a,
+        transpose_b=transpose_b,
+        a_is_sparse=a_is_sparse,
+        b_is_sparse=b_is_sparse,
+        name=name,
+    )
+
+
 def matmul(
     a: Any,
     b: Any,
@@ -301,7 +322,8 @@ def _matmul(
     name: str,
 ) -> Any:
     a = convert_to_tensor(a, name="a")
-    b = convert_to_tensor(b, dtype=a.dtype.base_dtype, name="b")
+    b = convert_to_tensor(b, preferred_dtype=a.dtype.base_dtype, name="b")
+    dtypes = [tensor.dtype.base_dtype for tensor in (a, b)]
     ranks = [tensor.get_shape().ndims for tensor in (a, b)]
     if not any(is_sparse) and any(rank is None or rank > 2 for rank in ranks):
         return raw_ops.BatchMatMulV2(
@@ -311,8 +333,9 @@ def _matmul(
             adj_y=transpose_b or adjoint_b,
             name=name,
         )
-    if any(is_sparse) and all(tensor.dtype.base_dtype in (float32, bfloat16) for tensor in (a, b)):
-        return sparse_mat_mul(
+    mixed = bfloat16 in dtypes and dtypes[0] != dtypes[1]
+    if mixed or (any(is_sparse) and all(dtype in (float32, bfloat16) for dtype in dtypes)):
+        product = sparse_mat_mul(
             a,
             b,
             transpose_a=transpose_a or adjoint_a,
@@ -321,6 +344,7 @@ def _matmul(
             b_is_sparse=is_sparse[1],
             name=name,
         )
+        return raw_ops.Cast(product, DstT=bfloat16) if dtypes == [bfloat16, bfloat16] else product
     return _matmul_2d(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b, adjoint_a, adjoint_b, name)
 
 

@@ -162,7 +162,12 @@ def _pow(x: Any, y: Any, out: Any = None) -> Any:
         if np.any(np.less(y, 0)):
             raise InvalidArgumentError("Integers to negative integer powers are not allowed")
         return np.power(x, y, out=out)
-    return np.power(x, y, out=out)
+    if x.dtype.kind != "c":
+        return np.power(x, y, out=out)
+    zeros = np.equal(x, 0) & np.equal(y, 0)
+    result = np.power(x, y, out=out)
+    # exp(0 * log(0)), as C computes it; NumPy has 1.
+    return np.where(zeros, result.dtype.type(complex(np.nan, np.nan)), result) if zeros.any() else result
 
 
 def _squared_difference(x: Any, y: Any, out: Any = None) -> Any:

@@ -247,7 +247,7 @@ class Records:
         called = [name.decode(errors="replace") for name in np.reshape(names, -1).tolist()]
         if called and len(called) != len(records):
             raise InvalidArgumentError(
-                f"There are {len(called)} names for {len(records)} serialized Examples"
+                f"Expected len(names) == len(serialized), but got: {len(called)} vs. {len(records)}"
             )
         called = called or ["<unknown>"] * len(records)
         self._parsed = [_features_of(data, f"Name: {name}") for name, data in zip(called, records)]

@@ -159,3 +159,24 @@ def as_value_error(function: Callable[..., Any], *args: Any, **kwargs: Any) -> A
         return function(*args, **kwargs)
     except InvalidArgumentError as error:
         raise InvalidValueError(error.message, **error.fields) from error
+
+
+def check_scatter_nd(indices: Shape, updates: Shape, target: Shape, what: str) -> None:
+    """Raises InvalidValueError unless updates fit into a target at tuples of indices, as far as is known."""
+    if indices is not None and updates is not None and indices[-1] is not None:
+        depth, outer = indices[-1], len(indices) - 1
+        texts = [format_shape(shape) for shape in (indices, updates, target)]
+        try:
+            merge(indices[:-1], updates[:outer])
+        except InvalidValueError as error:
+            raise InvalidValueError(
+                f"The outer {outer} dimensions of indices.shape={texts[0]} must match the outer {outer} "
+                f"dimensions of updates.shape={texts[1]}: {error}"
+            ) from error
+        try:
+            merge(None if target is None else target[depth:], updates[outer:])
+        except InvalidValueError as error:
+            raise InvalidValueError(
+                f"The inner {len(target or ()) - depth} dimensions of {what}.shape={texts[2]} must match "
+                f"the inner {len(updates) - outer} dimensions of updates.shape={texts[1]}: {error}"
+            ) from error

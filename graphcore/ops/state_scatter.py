@@ -165,23 +165,7 @@ def scatter_nd_into(array: Any, indices: Any, updates: Any, how: str) -> None:
 def _scatter_nd_shape(node: Any) -> Any:
     variable = rules.shape_of_variable(node, 0)
     indices, updates = with_rank_at_least(node.shape(1), 1), with_rank_at_least(node.shape(2), 1)
-    if indices is not None and updates is not None and indices[-1] is not None:
-        depth, outer = indices[-1], len(indices) - 1
-        texts = [format_shape(shape) for shape in (indices, updates, variable)]
-        try:
-            merge(indices[:-1], updates[:outer])
-        except InvalidValueError as error:
-            raise InvalidValueError(
-                f"The outer {outer} dimensions of indices.shape={texts[0]} must match the outer {outer} "
-                f"dimensions of updates.shape={texts[1]}: {error}"
-            ) from error
-        try:
-            merge(None if variable is None else variable[depth:], updates[outer:])
-        except InvalidValueError as error:
-            raise InvalidValueError(
-                f"The inner {len(variable or ()) - depth} dimensions of input.shape={texts[2]} must match "
-                f"the inner {len(updates) - outer} dimensions of updates.shape={texts[1]}: {error}"
-            ) from error
+    rules.check_scatter_nd(indices, updates, variable, "input")
     return variable if node.num_outputs else []
 
 

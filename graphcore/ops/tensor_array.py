@@ -393,6 +393,7 @@ class TensorArray:
             raise InvalidValueError("Size must be provided if handle is not provided")
         self._dtype = as_dtype(dtype).base_dtype
         self._infer_shape = infer_shape
+        self._dynamic_size = bool(dynamic_size)
         self._shape = [as_shape(element_shape)]  # shared by all that stand for this array
         self._beside: list[Any] | None = [] if colocate_with_first_write_call else None
         graph = get_default_graph()
@@ -428,6 +429,11 @@ class TensorArray:
     def handle(self) -> Any:
         """The resource."""
         return self._handle
+
+    @property
+    def dynamic_size(self) -> bool:
+        """Whether it grows when one writes past its end."""
+        return self._dynamic_size
 
     @property
     def element_shape(self) -> TensorShape:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import platform
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .cases import CASES
+from .cases import CASES, CONVERTED, ONNX_RUNTIME
 
 ROUNDS = 7
 CORPUS = Path(os.environ.get("SGTOOL_CORPUS") or Path(__file__).resolve().parents[3] / "shared" / "corpus")
@@ -53,8 +54,11 @@ class Worker:
 
 
 def in_process(case: str) -> None:
-    """Prints the ratio of one case of `cases.py`."""
-    workers = {name: Worker(name, case) for name in ("ours", "tensorflow")}
+    """Prints the ratios of one case of `cases.py`: to TensorFlow, and to onnxruntime where that runs it."""
+    engines = ["ours", "tensorflow"]
+    if case in CONVERTED and importlib.util.find_spec(ONNX_RUNTIME) and importlib.util.find_spec("onnx"):
+        engines.append(ONNX_RUNTIME)
+    workers = {name: Worker(name, case) for name in engines}
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in workers}
     for _ in range(ROUNDS):
         for name, worker in workers.items():
@@ -63,7 +67,8 @@ def in_process(case: str) -> None:
         worker.close()
     seconds = {name: statistics.median(row["seconds"] for row in found) for name, found in rows.items()}
     peaks = {name: max(row["peak"] for row in found) for name, found in rows.items()}
-    show(case, seconds["ours"], seconds["tensorflow"], peaks["ours"] / peaks["tensorflow"])
+    for name in engines[1:]:
+        show(f"{case} / {name}", seconds["ours"], seconds[name], peaks["ours"] / peaks[name])
 
 
 def whole_process(name: str, ours: Sequence[str], other: Sequence[str], what: str) -> None:

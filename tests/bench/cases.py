@@ -4,8 +4,10 @@ that is timed; the text is the same for both engines.
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,10 @@ import numpy as np
 from . import models
 
 Timed = Callable[[], Any]
+ONNX_RUNTIME = "onnxruntime"
+"""The engine that runs what we converted; the text is then ours."""
+CONVERTED: list[str] = []
+"""The cases that it runs, too."""
 CASES: dict[str, tuple[Callable[[Any], Timed], int]] = {}
 
 
@@ -34,19 +40,6 @@ def scalar(tf: Any) -> Timed:
     y = 2.0 * x + 1.0
     session = tf.Session()
     return lambda: session.run(y, {x: 3.0})
-
-
-@case("mlp-inference", 1000)
-def mlp_inference(tf: Any) -> Timed:
-    """Three layers of 16 units, one row."""
-    random = np.random.default_rng(0)
-    x = tf.placeholder(tf.float32, [None, 16])
-    y = x
-    for _ in range(3):
-        y = tf.nn.relu(tf.matmul(y, tf.constant(random.normal(size=(16, 16)).astype("f"))) + 0.1)
-    session = tf.Session()
-    row = random.normal(size=(1, 16)).astype("f")
-    return lambda: session.run(y, {x: row})
 
 
 def _sample(name: str, batch: int) -> Callable[[Any], Timed]:
@@ -85,16 +78,37 @@ def _inference(name: str, shape: list[int], repeat: int) -> None:
     """One run of a network of `models`, one random input."""
 
     def prepare(tf: Any) -> Timed:
-        x = tf.placeholder(tf.float32, shape)
-        y = getattr(models, name)(tf, x)
+        x = tf.placeholder(tf.float32, shape, name="x")
+        y = tf.identity(getattr(models, name)(tf, x), name="y")
         session = tf.Session()
         session.run(tf.global_variables_initializer())
         row = np.random.default_rng(0).normal(size=shape).astype("f")
-        return lambda: session.run(y, {x: row})
+        if ONNX_RUNTIME not in sys.argv:
+            return lambda: session.run(y, {x: row})
+        saver = tf.train.Saver()
+        return _under_onnxruntime(saver.save(session, str(Path(tempfile.mkdtemp()) / "m")), row)
 
     case(name.replace("_", "-"), repeat)(prepare)
+    CONVERTED.append(name.replace("_", "-"))
 
 
+def _under_onnxruntime(checkpoint: str, row: Any) -> Timed:
+    """The same network, converted by `sgtool convert`, under onnxruntime."""
+    import onnxruntime
+
+    from sgtool.cli.main import run
+
+    path = f"{checkpoint}.onnx"
+    with redirect_stdout(sys.stderr):
+        code = run(["convert", checkpoint, path, "--fetch", "y:0"])
+    if code:
+        raise RuntimeError(f"{checkpoint} was not converted")
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    (given,) = session.get_inputs()
+    return lambda: session.run(None, {given.name: row})
+
+
+_inference("mlp16", [1, 16], 2000)
 _inference("lstm", [8, 50, 64], 20)
 _inference("mobilenet_v1", [1, 224, 224, 3], 10)
 _inference("resnet50", [1, 224, 224, 3], 3)
@@ -120,6 +134,25 @@ def _training(name: str, shape: list[int], optimizer: Callable[[Any], Any], repe
 
 _training("mlp", [128, 784], lambda train: train.AdamOptimizer(1e-4), 50)
 _training("cnn", [64, 28, 28, 1], lambda train: train.MomentumOptimizer(1e-4, 0.9), 10)
+
+
+@case("import-meta-graph", 1)
+def import_meta_graph(tf: Any) -> Timed:
+    """The training graph of ResNet-50 with Adam, 4,000 nodes."""
+    from sgtool import graphcore
+
+    graph = graphcore.Graph()
+    with graph.as_default():
+        y = models.resnet50(graphcore, graphcore.placeholder(graphcore.float32, [8, 224, 224, 3]))
+        graphcore.train.AdamOptimizer().minimize(graphcore.reduce_sum(y))
+        path = str(Path(tempfile.mkdtemp()) / "m.meta")
+        graphcore.train.export_meta_graph(path)
+
+    def timed() -> Any:
+        with tf.Graph().as_default():
+            return tf.train.import_meta_graph(path)
+
+    return timed
 
 
 def _variables(tf: Any) -> tuple[Any, Any]:

@@ -107,6 +107,14 @@ def cnn(tf: Any, images: Any) -> Any:
     return layers.dense(x, 10)
 
 
+def mlp16(tf: Any, x: Any) -> Any:
+    """Three layers of 16 units."""
+    layers = Layers(tf)
+    for _ in range(3):
+        x = tf.nn.relu(layers.dense(x, 16))
+    return x
+
+
 def mlp(tf: Any, x: Any) -> Any:
     """784-512-512-10."""
     layers = Layers(tf)

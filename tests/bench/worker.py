@@ -9,12 +9,12 @@ import sys
 import time
 from typing import Any
 
-from .cases import CASES
+from .cases import CASES, ONNX_RUNTIME
 
 
 def engine(name: str) -> Any:
-    """Ours, or TensorFlow's v1 API in graph mode."""
-    if name == "ours":
+    """Ours (which also prepares what onnxruntime runs), or TensorFlow's v1 API in graph mode."""
+    if name in ("ours", ONNX_RUNTIME):
         from sgtool import graphcore
 
         return graphcore

@@ -69,7 +69,7 @@ def test_text_ends_in_what_was_written(name: str, source: str, sgtool: Tool) -> 
     ("output", "code", "message"),
     [
         ("-", 2, "standard output"),
-        ("x.onnx", 2, "not written here"),
+        ("x.tflite", 2, "not written here"),
         ("no/such/folder/x", 3, "does not exist"),
     ],
 )

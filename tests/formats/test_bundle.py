@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -319,3 +320,9 @@ def test_pieces_are_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
         joined = [one for piece in pieces for one in piece.tolist()]
         assert str(joined) == str(entry.read().reshape(-1).tolist())
         assert all(piece.dtype == entry.dtype.numpy for piece in pieces)
+
+
+@pytest.mark.parametrize("value", [b"ends in zeros\0\0", [b"\0", b"", b"a\0"], [[b"a\0"], [b"b"]]])
+def test_strings_that_end_in_zeros_are_kept(value: Any, tmp_path: Path) -> None:
+    write_bundle(tmp_path / "m", [entry_of("s", value, "string")])
+    assert open_bundle(tmp_path / "m")["s"].read().tolist() == value

@@ -12,7 +12,8 @@ from sgtool.formats import files, graph_file, protos
 from sgtool.formats.errors import AlreadyExistsError, DataLossError, InvalidValueError
 from sgtool.formats.graph_salvage import whole_part
 from sgtool.formats.tensor_proto import from_array, to_array
-from sgtool.formats.verify import Verification, salvage_graph, verify
+from sgtool.formats.verification import Verification
+from sgtool.formats.verify import salvage_graph, verify
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SOURCES = (GOLDEN / "model/model.ckpt-2.meta", GOLDEN / "functions.meta", GOLDEN / "constants.pb")

@@ -25,7 +25,8 @@ from sgtool.formats.errors import (
 )
 from sgtool.formats.leftovers import leftovers
 from sgtool.formats.parts import Part
-from sgtool.formats.verify import Verification, salvage, verify
+from sgtool.formats.verification import Verification
+from sgtool.formats.verify import salvage, verify
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 VALUES: dict[str, Any] = {

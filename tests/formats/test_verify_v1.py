@@ -15,7 +15,8 @@ from sgtool.formats.entry import Entry, entry_of
 from sgtool.formats.errors import DataLossError, OpError, PermissionDeniedError
 from sgtool.formats.parts import Part
 from sgtool.formats.v1_writer import write_v1
-from sgtool.formats.verify import Verification, salvage, verify
+from sgtool.formats.verification import Verification
+from sgtool.formats.verify import salvage, verify
 
 RANDOM = np.random.default_rng(0)
 WEIGHTS = {f"layer{i}": RANDOM.normal(size=(40, 500)).astype(np.float32) for i in range(8)}

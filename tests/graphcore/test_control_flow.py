@@ -381,3 +381,56 @@ def test_what_lies_on_the_branch_not_taken_says_which_fetch() -> None:
         pytest.raises(tf.errors.InvalidArgumentError, match=r"Retval\[1\] does not have value"),
     ):
         session.run([tf.constant(1.0), dead])
+
+
+def test_switch_case_takes_the_branch_of_that_number() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        number, x = tf.placeholder(tf.int32, []), tf.constant(3.0)
+        branches = {1: lambda: x * 10.0, 0: lambda: x + 1.0}
+        last = tf.switch_case(number, branches)
+        other = tf.switch_case(number, [lambda: [x, x], lambda: [x, -x]], default=lambda: [-x, -x])
+        grad = tf.gradients(last, x)[0]
+        found = [session.run([last, other, grad], {number: each}) for each in (0, 1, 2, -1)]
+    assert found == [
+        [4.0, [3.0, 3.0], 1.0],
+        [30.0, [3.0, -3.0], 10.0],
+        [30.0, [-3.0, -3.0], 10.0],
+        [30.0, [-3.0, -3.0], 10.0],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("branches", "kind", "text"),
+    [
+        ([], ValueError, "Must provide at least one item in branch_fns"),
+        (3, TypeError, "branch_fns must be a list, tuple, or dict"),
+        ([(0, 1)], TypeError, "fn for key 0 must be callable"),
+        ({1: lambda: 0, 2: lambda: 0}, ValueError, r"contiguous range of \[0 to 2\) but found \{1,2\}"),
+        ([("a", lambda: 0)], TypeError, "key must be a Python `int`"),
+    ],
+)
+def test_branches_that_are_none(branches: Any, kind: type[Exception], text: str) -> None:
+    with tf.Graph().as_default(), pytest.raises(kind, match=text):
+        tf.switch_case(tf.constant(0), branches)
+
+
+def test_specs_as_shape_invariants() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        specs = [tf.TensorSpec([], tf.int32), tf.TensorSpec([None], tf.int32)]
+        body = lambda i, x: (i + 1, tf.concat([x, x], 0))  # noqa: E731
+        _, end = tf.while_loop(lambda i, _: i < 3, body, [tf.constant(0), tf.constant([1])], specs)
+        assert end.shape.as_list() == [None]
+        assert session.run(end).shape == (8,)
+        with pytest.raises(TypeError, match=r"TypeSpec .* is not compatible with"):
+            tf.while_loop(lambda i, _: i < 3, body, [tf.constant(0), tf.constant([1.0])], specs)
+
+
+def test_tuple_takes_operations() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        variable = tf.Variable(1.0)
+        session.run(variable.initializer)
+        step, nothing, value = tf.tuple([variable.assign_add(1.0).op, None, tf.constant(5.0)])
+        assert nothing is None
+        assert session.run(value) == 5.0
+        session.run(step)
+        assert session.run(variable) == 3.0

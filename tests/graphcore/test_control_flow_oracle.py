@@ -22,18 +22,20 @@ def theirs() -> Any:
     return tensorflow
 
 
-def fetches_of(tf: Any, outputs: list[Any], inputs: list[Any]) -> list[Any]:
+def fetches_of(tf: Any, outputs: list[Any], inputs: list[Any], gated: bool = False) -> list[Any]:
     loss = tf.add_n([tf.reduce_sum(tf.sin(output)) for output in outputs])
-    return [*outputs, *[tf.convert_to_tensor(grad) for grad in tf.gradients(loss, inputs)]]
+    grads = tf.gradients(loss, inputs, gate_gradients=gated)
+    return [*outputs, *[tf.convert_to_tensor(grad) for grad in grads]]
 
 
+@pytest.mark.parametrize("gated", [False, True], ids=["plain", "gated"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_values_and_gradients(theirs: Any, name: str) -> None:
+def test_values_and_gradients(theirs: Any, name: str, gated: bool) -> None:
     found = []
     for tf in (ours, theirs):
         with tf.Graph().as_default():
             outputs, feeds = PROGRAMS[name](tf)
-            fetches = fetches_of(tf, outputs, list(feeds))
+            fetches = fetches_of(tf, outputs, list(feeds), gated)
             with tf.Session() as session:
                 found.append(session.run(fetches, feeds))
     for mine, wanted in zip(*found):
@@ -56,7 +58,7 @@ def test_a_file_of_the_other_system(theirs: Any, name: str, direction: str) -> N
     with reader.Graph().as_default() as graph:
         reader.train.import_meta_graph(reader.MetaGraphDef.FromString(data))
         outputs, inputs, fetches = ([graph.get_tensor_by_name(each) for each in group] for group in names)
-        anew = fetches_of(reader, outputs, inputs)
+        anew = fetches_of(reader, outputs, inputs, gated=True)
         with reader.Session() as session:
             given = dict(zip(inputs, feeds.values()))
             for group in (fetches, anew):

@@ -275,6 +275,14 @@ def test_static_shapes_go_through_computed_shapes() -> None:
         x.set_shape([5, 4, 6])
 
 
+def test_a_side_of_a_switch_that_is_never_taken_has_no_value() -> None:
+    with tf.Graph().as_default():
+        dead, live = tf.raw_ops.Switch(data=tf.constant([1]), pred=tf.constant(True))
+        rows = tf.placeholder(tf.float32, [4, 3])
+        assert tf.slice(rows, tf.concat([live, [0]], 0), [1, -1]).shape.as_list() == [1, 3]
+        assert tf.strided_slice(rows, dead, [3]).shape.as_list() == [None, 3]
+
+
 def test_tensors_are_told_apart_by_identity() -> None:
     a, b = tf.constant(1.0), tf.constant(1.0)
     assert (a == b) is False
@@ -331,3 +339,27 @@ def test_dtypes_are_tensorflows() -> None:
     assert tf.as_dtype(float) is tf.float32
     with pytest.raises(TypeError, match="Cannot convert value 'float31' to a TensorFlow DType"):
         tf.as_dtype("float31")
+
+
+def test_keys_for_tensors_and_variables() -> None:
+    with tf.Graph().as_default():
+        tensor, variable = tf.constant(1.0), tf.Variable([1.0, 2.0])
+        keys = {each.experimental_ref(): each.name for each in (tensor, variable)}
+        assert keys[tensor.experimental_ref()] == tensor.name
+        assert keys[variable.experimental_ref()] == variable.name
+        assert tensor.experimental_ref().deref() is tensor
+        assert tensor.experimental_ref() != tf.constant(1.0).experimental_ref()
+
+
+def test_where_an_operation_comes_from_and_goes_to() -> None:
+    with tf.Graph().as_default() as graph:
+        assert not graph.building_function
+        graph.switch_to_thread_local()
+        slices = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
+        used = tf.add(slices.values, 1.0)
+        also = tf.group(tf.identity(slices.indices))
+        assert slices.consumers() == [used.op, also.control_inputs[0]]
+        *_, (file, line, name, _, start) = used.op.traceback_with_start_lines
+        assert file == __file__
+        assert name == "test_where_an_operation_comes_from_and_goes_to"
+        assert 0 < line - start < 10

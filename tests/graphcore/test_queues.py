@@ -391,3 +391,31 @@ def test_an_imported_queue_has_its_shapes():
         tf.import_graph_def(protos.GraphDef.FromString(data), name="")
         outputs = graph.get_operation_by_name("q_DequeueMany").outputs
     assert [tensor.get_shape().as_list() for tensor in outputs] == [[3], [3, 2]]
+
+
+def test_one_of_several_queues() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        queues = [tf.FIFOQueue(3, tf.int32, [shape]) for shape in ([2], [2])]
+        index = tf.placeholder(tf.int32, [])
+        chosen = tf.QueueBase.from_list(index, queues)
+        assert [shape.as_list() for shape in chosen.shapes] == [[2]]
+        session.run([queue.enqueue(([number, number],)) for number, queue in enumerate(queues)])
+        taken = chosen.dequeue()
+        assert [session.run(taken, {index: each}).tolist() for each in (1, 0)] == [[1, 1], [0, 0]]
+        for wrong, text in (
+            ([], "A list of queues expected"),
+            ([queues[0], tf.FIFOQueue(3, tf.float32)], "Queues do not have matching component dtypes"),
+            (
+                [queues[0], tf.FIFOQueue(3, tf.int32, names=["a"])],
+                "not have matching component names",
+            ),
+        ):
+            with pytest.raises(TypeError, match=text):
+                tf.QueueBase.from_list(index, wrong)
+
+
+def test_components_of_rows_that_differ_in_number() -> None:
+    with tf.Graph().as_default():
+        queue = tf.FIFOQueue(10, [tf.int32, tf.int32], [(), ()])
+        with pytest.raises(ValueError, match=r"Shapes \(3,\) and \(2,\) are not compatible"):
+            queue.enqueue_many(([1, 2, 3], [1, 2]))

@@ -229,3 +229,14 @@ for name, function in {
 }.items():
     CASES.append(case(name, *SIGNS, expect=function))
     CASES.append(case(name, np.array([12, 255], np.uint8), np.array([10, 1], np.uint8), expect=function))
+
+CASES.append(
+    case(
+        "Pow",
+        np.array([0, 0, 2j], np.complex64),
+        np.array([0, 2, 0], np.complex64),
+        expect=np.array([complex(np.nan, np.nan), 0, 1], np.complex64),
+        grad="at zero",
+        note="complex zeros",
+    )
+)
