@@ -26,10 +26,17 @@ from .. import completion, options, render, rewriting
     metavar="PATTERN",
     help="Variables that stay variables (* and ?). Repeatable.",
 )
+@options.checkpoint
 @rewriting.to
 @options.as_json
 def command(
-    model: str, output: str, fetches: tuple[str, ...], kept: tuple[str, ...], to: str | None, as_json: bool
+    model: str,
+    output: str,
+    fetches: tuple[str, ...],
+    kept: tuple[str, ...],
+    checkpoint: str | None,
+    to: str | None,
+    as_json: bool,
 ) -> None:
     """Write the part of MODEL that computes some tensors, with its checkpoint's values as constants.
 
@@ -40,16 +47,20 @@ def command(
       sgtool freeze model.ckpt-1000 -o frozen.pb --fetch probabilities:0
       sgtool freeze export/1 -o frozen.pb
       sgtool freeze model.ckpt-1000 -o frozen.pbtxt --fetch y:0
+      sgtool freeze graph.pbtxt --checkpoint model.ckpt-1000 -o frozen.pb --fetch y:0
 
     --json gives {"output", "format", "nodes", "fetches", "frozen": {variable: bytes}, "dropped": updates that
     went, "variables", "bytes" (of what stayed variable)}.
     """
+    from dataclasses import replace
     from fnmatch import fnmatchcase
 
     from ...formats import rewrite, targets
     from ...formats.errors import InvalidValueError
 
     given = rewriting.read_graph(model)
+    if checkpoint is not None:
+        given = replace(given, variables=rewriting.read(checkpoint).variables)
     wanted = list(fetches) or targets.default_outputs(given)
     if not wanted:
         raise InvalidValueError(

@@ -379,3 +379,15 @@ def test_stored_tensors_of_every_kind_are_rewritten_bit_for_bit(name: str, sgtoo
                 old, new = before[key], after[prefix + key]
                 assert (new.shape, new.dtype) == (old.shape, old.dtype)
                 np.testing.assert_array_equal(new.read(), old.read())
+
+
+def test_freeze_takes_a_graph_and_a_checkpoint_of_another_name(source: str, sgtool: Tool) -> None:
+    assert sgtool("convert", source, "graph.pbtxt").code == 0
+    assert sgtool("freeze", "graph.pbtxt", "-o", "no.pb", "--fetch", "y:0").code == 7
+    assert not Path("no.pb").exists()
+    result = sgtool("freeze", "graph.pbtxt", "--checkpoint", source, "-o", "one.pb", "--fetch", "y:0")
+    assert result.code == 0, result.err
+    assert sgtool("freeze", source, "-o", "two.pb", "--fetch", "y:0").code == 0
+    assert sgtool("diff", "one.pb", "two.pb").code == 0
+    missing = sgtool("freeze", "graph.pbtxt", "--checkpoint", "nothing", "-o", "no.pb", "--fetch", "y:0")
+    assert missing.code == 3
