@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -76,8 +77,8 @@ def read(model: str) -> Model:
     return rewrite.Model(meta_graph, variables, assets=assets)
 
 
-def read_graph(model: str) -> Model:
-    """As `read`, of a model that must have a graph.
+def read_graph(model: str, checkpoint: str | None = None) -> Model:
+    """As `read`, of a model that must have a graph; the variables may be those of another checkpoint.
 
     Raises:
         MissingFileError: It has none.
@@ -85,7 +86,7 @@ def read_graph(model: str) -> Model:
     found = read(model)
     if found.meta_graph is None:
         models.graph_of(models.find(model))  # raises
-    return found
+    return found if checkpoint is None else replace(found, variables=read(checkpoint).variables)
 
 
 def write(

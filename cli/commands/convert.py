@@ -33,6 +33,7 @@ from .. import completion, options, render, rewriting
     shell_complete=completion.tensors,
     help="A tensor that an ONNX model is fed besides placeholders; what computes it is left out. Repeatable.",
 )
+@options.checkpoint
 @click.option("--skip", is_flag=True, help="Leave out entries that OUT cannot hold, instead of refusing.")
 @options.as_json
 def command(
@@ -42,6 +43,7 @@ def command(
     shards: int,
     fetches: tuple[str, ...],
     inputs: tuple[str, ...],
+    checkpoint: str | None,
     skip: bool,
     as_json: bool,
 ) -> None:
@@ -74,6 +76,7 @@ def command(
       sgtool convert model.ckpt-1000 frozen.pb --fetch probabilities:0
       sgtool convert model.ckpt-1000 serving/1/
       sgtool convert model.meta model.pbtxt
+      sgtool convert graph.pbtxt --checkpoint model.ckpt-1000 serving/1/
       sgtool convert model.ckpt-1000 model.onnx --fetch probabilities:0
 
     --json gives {"output", "format", "nodes", "variables", "bytes", "left_out": {what: why}}; the last is
@@ -81,7 +84,7 @@ def command(
     names of tensors; `fixed` are placeholders that were given their default.
     """
     if to == "onnx" or (to is None and output.endswith(".onnx")):
-        told = rewriting.write_onnx(output, rewriting.read_graph(model), fetches, inputs)
+        told = rewriting.write_onnx(output, rewriting.read_graph(model, checkpoint), fetches, inputs)
         if as_json:
             render.document(told)
         else:
@@ -89,7 +92,8 @@ def command(
         return
     if inputs:
         raise click.UsageError("--input is for ONNX models; `sgtool extract` cuts a graph.")
-    told = rewriting.write(output, rewriting.read(model), to, shards=shards, outputs=fetches, skip=skip)
+    given = rewriting.read(model) if checkpoint is None else rewriting.read_graph(model, checkpoint)
+    told = rewriting.write(output, given, to, shards=shards, outputs=fetches, skip=skip)
     if as_json:
         render.document(told)
     else:

@@ -52,15 +52,12 @@ def command(
     --json gives {"output", "format", "nodes", "fetches", "frozen": {variable: bytes}, "dropped": updates that
     went, "variables", "bytes" (of what stayed variable)}.
     """
-    from dataclasses import replace
     from fnmatch import fnmatchcase
 
     from ...formats import rewrite, targets
     from ...formats.errors import InvalidValueError
 
-    given = rewriting.read_graph(model)
-    if checkpoint is not None:
-        given = replace(given, variables=rewriting.read(checkpoint).variables)
+    given = rewriting.read_graph(model, checkpoint)
     wanted = list(fetches) or targets.default_outputs(given)
     if not wanted:
         raise InvalidValueError(

@@ -391,3 +391,12 @@ def test_freeze_takes_a_graph_and_a_checkpoint_of_another_name(source: str, sgto
     assert sgtool("diff", "one.pb", "two.pb").code == 0
     missing = sgtool("freeze", "graph.pbtxt", "--checkpoint", "nothing", "-o", "no.pb", "--fetch", "y:0")
     assert missing.code == 3
+
+
+def test_convert_takes_a_graph_and_a_checkpoint_of_another_name(source: str, sgtool: Tool) -> None:
+    assert sgtool("convert", source, "graph.pbtxt").code == 0
+    result = sgtool("convert", "graph.pbtxt", "--checkpoint", source, "joined")
+    assert result.code == 0, result.err
+    assert sgtool("diff", "joined", source, "--variables").code == 0
+    assert sgtool("convert", "graph.pbtxt", "--checkpoint", "nothing", "no").code == 3
+    assert not list(Path().glob("no*"))
