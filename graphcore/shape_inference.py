@@ -21,12 +21,10 @@ if TYPE_CHECKING:
 # Values that shape rules may ask for are small: shapes, axes, paddings.
 MAX_VALUE_ELEMENTS = 1000
 _MAX_DEPTH = 60
-# The default of a placeholder may be fed; what a branch or an iteration gives is not what others give.
+# The default of a placeholder may be fed; what one branch or iteration gives is not what others give.
 _NEVER_CONSTANT = frozenset(
     {
         "PlaceholderWithDefault",
-        "Switch",
-        "RefSwitch",
         "Merge",
         "RefMerge",
         "NextIteration",
@@ -64,6 +62,8 @@ class Environment:
         if operation.type == "Const":
             constant: np.ndarray = attr_value.constant(operation)
             return constant
+        if operation.type in ("Switch", "RefSwitch"):  # either side has the data, or is not there
+            return self.value(operation._inputs[0], depth + 1)
         known = from_shapes(operation, self)
         if known is not None:
             return known[tensor.value_index]

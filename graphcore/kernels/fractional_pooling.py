@@ -79,8 +79,9 @@ def avg_pool(x: Array, rows: Array, columns: Array, overlapping: bool) -> Array:
         count[index[1:3]] += 1
     if x.dtype.kind == "f":
         return out / count
-    whole: Array = np.sign(out) * (np.abs(out) // count)
-    return whole.astype(x.dtype)
+    whole: Array = out // count
+    whole += (out < 0) & (out % count != 0)  # towards 0; the smallest number has no absolute value
+    return whole
 
 
 def max_pool_grad(x: Array, y: Array, dy: Array, rows: Array, columns: Array, overlapping: bool) -> Array:
