@@ -10,16 +10,14 @@ the files' form of a context is tensorflow/core/protobuf/control_flow.proto.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ..formats import protos
-from .convert import convert_to_tensor
+from .control_nodes import exit_of, merge_of, set_shape_to, switch_of
 from .default import get_default_graph
 from .errors import InvalidValueError
 from .op import raw_ops
 from .operation import Operation, Tensor
-from .shapes import Shape
 
 ENTER = frozenset({"Enter", "RefEnter"})
 EXIT = frozenset({"Exit", "RefExit"})
@@ -154,17 +152,6 @@ class ControlFlowContext:
             part = definition.nested_contexts.add()
             kind = part.while_ctxt if nested.is_loop else part.cond_ctxt
             kind.CopyFrom(nested.to_proto(strip.scope))
-
-    def _read_values(self, definition: Any, names: _Names) -> None:
-        rename = names.rename
-        outside = {rename(key): value for key, value in definition.values_def.external_values.items()}
-        self.values = {rename(name) for name in definition.values_def.values}
-        self.external_values = {key: names.tensor(value) for key, value in outside.items()}
-        for name in {value.partition(":")[0] for value in self.values - set(outside)}:
-            self.graph.get_operation_by_name(name)._control_flow_context = self
-        with self:
-            for nested in definition.nested_contexts:
-                _read_context(getattr(nested, nested.WhichOneof("ctxt")), names)
 
 
 class CondContext(ControlFlowContext):
@@ -480,94 +467,6 @@ class _Strip:
         return name.removeprefix(self._prefix)
 
 
-class _Names:
-    """The names that those in a file have in the graph."""
-
-    def __init__(self, scope: str | None, rename: Callable[[str], str] | None) -> None:
-        self._prefix = f"{scope}/" if scope else ""
-        self.rename = rename or (lambda name: self._prefix + name)
-        self.graph = get_default_graph()
-
-    def context(self, name: str) -> str:
-        """The name of a context, which is no node."""
-        return self._prefix + name
-
-    def tensor(self, name: str) -> Tensor:
-        """The tensor that a file calls `name`.
-
-        Raises:
-            KeyError: The graph has no such tensor.
-        """
-        return self.graph.get_tensor_by_name(self.rename(name))
-
-
-def _read_context(definition: Any, names: _Names) -> Any:
-    """The context of a CondContextDef or WhileContextDef, with those nested in it.
-
-    Raises:
-        KeyError: The graph lacks a tensor or operation that the message names.
-    """
-    name = names.context(definition.context_name)
-    context: Any
-    if definition.DESCRIPTOR.name == "CondContextDef":
-        context = object.__new__(CondContext)
-        ControlFlowContext.__init__(context, name)
-        context.branch = definition.branch
-        fields: tuple[str, ...] = ("pred", "pivot")
-    else:
-        context = object.__new__(WhileContext)
-        ControlFlowContext.__init__(context, name)
-        context.maximum_iterations = None
-        if definition.maximum_iterations_name:
-            context.maximum_iterations = names.tensor(definition.maximum_iterations_name)
-        context.parallel_iterations = definition.parallel_iterations
-        context.allows_gradients = definition.back_prop
-        context.swap_memory = definition.swap_memory
-        context.loop_grad_state = None
-        context.loop_enters = [names.tensor(each) for each in definition.loop_enter_names]
-        context.loop_exits = [names.tensor(each) for each in definition.loop_exit_names]
-        fields = ("pivot", "pivot_for_pred", "pivot_for_body")
-    for field in fields:
-        setattr(context, field, names.tensor(getattr(definition, f"{field}_name")))
-    context._read_values(definition, names)
-    if context.is_loop:
-        _name_frame(context)
-    return context
-
-
-def _name_frame(context: WhileContext) -> None:
-    """Gives the Enters of a loop its name as their frame's: importing under a scope renames loops."""
-    frame = context.name.encode()
-    for value in context.values:
-        operation = context.graph._operations.get(value.partition(":")[0])
-        if operation is None or operation._type not in ENTER:
-            continue
-        if operation._control_flow_context is context and operation.attr("frame_name") != frame:
-            operation._set_attr("frame_name", frame)
-
-
-def context_from_proto(
-    definition: Any, import_scope: str | None = None, rename: Callable[[str], str] | None = None
-) -> Any:
-    """The context that a message of a collection describes.
-
-    Where the graph has not all that the message names (a part of a graph was imported), the message
-    itself is kept, so that writing the graph again loses nothing.
-
-    Args:
-        definition: A CondContextDef or WhileContextDef.
-        import_scope: The scope that the graph was imported under.
-        rename: From names of nodes and tensors in the file to those in the graph; by default the scope
-            is put before them.
-    """
-    names = _Names(import_scope, rename)
-    try:
-        with names.graph._control_flow(None):
-            return _read_context(definition, names)
-    except KeyError:
-        return definition
-
-
 # Questions about contexts
 
 
@@ -659,55 +558,3 @@ def _check_use(operation: Operation, source: Operation) -> None:
     else:
         reason = f"'{source.name}' is in a while loop."
     raise InvalidValueError(f"Cannot use '{source.name}' as input to '{operation.name}' because {reason}")
-
-
-# Nodes
-
-
-def switch_of(data: Any, pred: Any, name: str = "Switch") -> Any:
-    """`(false side, true side)` of a Switch beside `data`."""
-    data = convert_to_tensor(data, name="data", as_ref=True)
-    kind = raw_ops.RefSwitch if data.dtype._is_ref_dtype else raw_ops.Switch
-    with data.graph.colocate_with(data, ignore_existing=True):
-        return kind(data, pred, name=name)
-
-
-def merge_of(entered: Tensor, name: str | None = None) -> Tensor:
-    """The Merge of a loop variable, its back edge still to be made (`close_back_edge`)."""
-    kind = raw_ops.RefMerge if entered.dtype._is_ref_dtype else raw_ops.Merge
-    result: Tensor = kind([entered, entered], name=name).output
-    return result
-
-
-def identity_of(tensor: Tensor) -> Tensor:
-    """An Identity that keeps references."""
-    kind = raw_ops.RefIdentity if tensor.dtype._is_ref_dtype else raw_ops.Identity
-    result: Tensor = kind(tensor)
-    return result
-
-
-def exit_of(data: Tensor, name: str | None = None) -> Tensor:
-    """An Exit out of the current frame."""
-    kind = raw_ops.RefExit if data.dtype._is_ref_dtype else raw_ops.Exit
-    result: Tensor = kind(data, name=name)
-    return result
-
-
-def next_iteration_of(data: Tensor, name: str | None = None) -> Tensor:
-    """A NextIteration."""
-    kind = raw_ops.RefNextIteration if data.dtype._is_ref_dtype else raw_ops.NextIteration
-    result: Tensor = kind(data, name=name)
-    return result
-
-
-def close_back_edge(merged: Tensor, following: Tensor) -> None:
-    """Makes `following`, a NextIteration, the value of a loop variable in all iterations but the first."""
-    merged.op._update_input(1, following)
-
-
-def set_shape_to(tensor: Tensor, shape: Shape) -> None:
-    """Sets the static shape, whatever was inferred."""
-    _ = tensor.static_shape
-    shapes = tensor.op._shapes
-    assert shapes is not None
-    shapes[tensor.value_index] = shape

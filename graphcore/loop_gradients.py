@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from . import control_contexts as contexts
+from . import control_contexts as contexts, control_nodes
 from .control_contexts import CondContext, WhileContext
 from .convert import constant
 from .default import get_default_graph
@@ -107,8 +107,8 @@ class LoopGradient:
         with forward:
             merged = forward.add_variable(start, "f_count")
             switch = raw_ops.Switch(merged, forward.pivot)
-            following = contexts.next_iteration_of(raw_ops.Add(switch[1], 1))
-            contexts.close_back_edge(merged, following)
+            following = control_nodes.next_iteration_of(raw_ops.Add(switch[1], 1))
+            control_nodes.close_back_edge(merged, following)
             total = forward.exit(switch[0], "f_count")
             forward.exit_result([total])
         return total, following
@@ -124,8 +124,8 @@ class LoopGradient:
             switch = raw_ops.Switch(merged, context.pivot)
             index = raw_ops.Sub(switch[1], one)
             context.pivot_for_body = index
-            following = contexts.next_iteration_of(index)
-            contexts.close_back_edge(merged, following)
+            following = control_nodes.next_iteration_of(index)
+            control_nodes.close_back_edge(merged, following)
             final = context.exit(switch[0], "b_count")
             if self.outer is not None:
                 self.outer.grad_sync._add_control_input(final.op)
@@ -203,7 +203,7 @@ class LoopGradient:
                     pred = state.kept.get(branch.pred.name)
                     state = state.outer
                 side = 1 - branch.branch if dead_branch else branch.branch
-                stack = contexts.switch_of(stack, branch.pred if pred is None else pred)[side]
+                stack = control_nodes.switch_of(stack, branch.pred if pred is None else pred)[side]
             popped: Tensor = raw_ops.StackPopV2(stack, elem_type=value.dtype.base_dtype)
             popped.set_shape(value.get_shape())
         if self.grad_context.parallel_iterations > 1:
@@ -267,7 +267,7 @@ class LoopGradient:
         with context:
             merged = context.add_variable(start, "b_acc", merge_name="b_acc")
             off, on = raw_ops.Switch(merged, context.pivot)
-            contexts.close_back_edge(merged, contexts.next_iteration_of(raw_ops.Add(on, grad)))
+            control_nodes.close_back_edge(merged, control_nodes.next_iteration_of(raw_ops.Add(on, grad)))
             result = context.exit(off, "b_acc")
             context.exit_result([result])
         return result
@@ -322,7 +322,7 @@ class LoopGradient:
             if dense is not None:
                 following.append(raw_ops.Maximum(dense, switches[2][1]))
             for merge, value in zip(merged, following):
-                contexts.close_back_edge(merge, contexts.next_iteration_of(value))
+                control_nodes.close_back_edge(merge, control_nodes.next_iteration_of(value))
             exits = [context.exit(switch[0], "b_acc") for switch in switches]
             context.exit_result(exits)
         return IndexedSlices(exits[1], exits[0], exits[2] if dense is not None else None)
@@ -469,11 +469,11 @@ class LoopGradients:
             result: Tensor = constant(zero, shape=shape.as_list())
             if dead:
                 pred = state.kept.get(context.pred.name)
-                result = contexts.switch_of(result, pred)[1 - context.branch]
+                result = control_nodes.switch_of(result, pred)[1 - context.branch]
             return result
         if dead:
             with context.outer_context:
-                value = contexts.switch_of(operation.inputs[0], context.pred)[1 - context.branch]
+                value = control_nodes.switch_of(operation.inputs[0], context.pred)[1 - context.branch]
                 sizes = raw_ops.Shape(value)
             value.op._control_flow_context = context
             sizes.op._control_flow_context = context
@@ -496,13 +496,13 @@ class LoopGradients:
                     with state.grad_context:
                         zero = np.zeros((), start.dtype.base_dtype.np)
                         value = constant(zero, shape=shape.as_list())
-                        following = contexts.next_iteration_of(value)
+                        following = control_nodes.next_iteration_of(value)
                 else:
                     with _around(state.grad_context.outer_context):
                         value = zeros(raw_ops.Shape(start.op._inputs[0]), start.dtype)
                     with state.grad_context:
-                        following = contexts.next_iteration_of(value)
-                contexts.close_back_edge(merge, following)
+                        following = control_nodes.next_iteration_of(value)
+                control_nodes.close_back_edge(merge, following)
 
 
 def zeros_outside_loop(operation: Operation, index: int) -> Any:
@@ -512,7 +512,7 @@ def zeros_outside_loop(operation: Operation, index: int) -> Any:
     context = operation._control_flow_context
     if operation._type not in contexts.SWITCH or not isinstance(context, CondContext):
         return zeros_of_handle(value) if is_handle else zeros_like(value, optimize=False)
-    other = contexts.switch_of(operation.inputs[0], context.pred)[1 - context.branch]
+    other = control_nodes.switch_of(operation.inputs[0], context.pred)[1 - context.branch]
     pivot = raw_ops.Identity(other)
     graph = value.graph
     if is_handle:

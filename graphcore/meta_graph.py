@@ -14,7 +14,8 @@ from typing import Any
 from ..formats import graph_file, protos
 from ..formats.errors import bullets
 from . import importer
-from .control_contexts import ControlFlowContext, context_from_proto
+from .context_protos import context_from_proto
+from .control_contexts import ControlFlowContext
 from .default import GraphKeys, get_default_graph, name_scope
 from .errors import InvalidValueError, MissingNameError
 from .graph import Graph

@@ -13,8 +13,8 @@ from .default import get_default_graph, name_scope
 from .dtypes import DType
 from .errors import InvalidTypeError, InvalidValueError, NotSupportedError
 from .op import raw_ops
-from .operation import TensorOperators
 from .ops.array_join import concat, split
+from .tensor_operators import TensorOperators
 from .tensor_shape import TensorShape, dimension_value
 from .variables import forward_operators
 

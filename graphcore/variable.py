@@ -20,9 +20,10 @@ from .default import GraphKeys, get_default_graph, get_default_session, name_sco
 from .dtypes import DType, as_dtype
 from .errors import InvalidStateError, InvalidTypeError, InvalidValueError
 from .indexed_slices import IndexedSlices
-from .operation import Operation, Reference, Tensor, TensorOperators
+from .operation import Operation, Tensor
 from .ops.array_slice import index_tensor
 from .ops.state_scatter import batch_scatter_update
+from .tensor_operators import Reference, TensorOperators
 from .tensor_shape import TensorShape
 
 

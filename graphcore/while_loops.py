@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import control_contexts as contexts, nest
+from . import control_contexts as contexts, control_nodes, nest
 from .control_contexts import WhileContext
 from .convert import constant, convert_to_tensor
 from .default import GraphKeys, add_to_collection, name_scope
@@ -171,7 +171,7 @@ def _build_frame(
     enters = _enter_all(context, tensors, shapes)
     context.values = {tensor.name for tensor in enters}
     context.loop_enters = list(enters)
-    merges = [contexts.merge_of(tensor) for tensor in enters]
+    merges = [control_nodes.merge_of(tensor) for tensor in enters]
     context.pivot_for_pred = merges[0]
     arrays = nest.flatten(loop_vars, expand_composites=True)
 
@@ -179,8 +179,8 @@ def _build_frame(
         return nest.pack_sequence_as(loop_vars, _with_arrays(arrays, flat), expand_composites=True)
 
     context.pivot = raw_ops.LoopCond(convert_to_tensor(cond(*packed(merges))), name="LoopCond")
-    switches = [contexts.switch_of(merge, context.pivot) for merge in merges]
-    inside = [contexts.identity_of(switch[1]) for switch in switches]
+    switches = [control_nodes.switch_of(merge, context.pivot) for merge in merges]
+    inside = [control_nodes.identity_of(switch[1]) for switch in switches]
     context.pivot_for_body = inside[0]
     variables = packed(inside)
     result = _call_body(body, variables)
@@ -191,7 +191,7 @@ def _build_frame(
     ]
     for merge, tensor in zip(merges, following):
         _close(merge, tensor)
-    exits = [contexts.exit_of(switch[0]) for switch in switches]
+    exits = [control_nodes.exit_of(switch[0]) for switch in switches]
     context.loop_exits = list(exits)
     context.exit_result(exits)
     return result, exits
@@ -258,7 +258,7 @@ def _close(merge: Tensor, value: Tensor) -> None:
             f"Input tensor '{source.name}' enters the loop with dtype {source.dtype.base_dtype.name}, but "
             f"has dtype {value.dtype.base_dtype.name} after one iteration ('{value.name}')."
         )
-    following = contexts.next_iteration_of(value)
+    following = control_nodes.next_iteration_of(value)
     if not _at_least_as_specific(following.static_shape, merge.static_shape):
         source = merge.op._inputs[0].op._inputs[0]
         raise InvalidValueError(
@@ -266,4 +266,4 @@ def _close(merge: Tensor, value: Tensor) -> None:
             f"{following.get_shape()} after one iteration. To allow the shape to vary across iterations, use "
             "the `shape_invariants` argument of tf.while_loop to specify a less-specific shape."
         )
-    contexts.close_back_edge(merge, following)
+    control_nodes.close_back_edge(merge, following)

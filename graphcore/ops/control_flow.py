@@ -7,14 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..control_contexts import (
-    CondContext,
-    WhileContext,
-    close_back_edge,
-    next_iteration_of,
-    output_context,
-    switch_of,
-)
+from ..control_contexts import CondContext, WhileContext, output_context
+from ..control_nodes import close_back_edge, next_iteration_of, switch_of
 from ..convert import convert_n_to_tensor, convert_to_tensor
 from ..dead import DEAD
 from ..default import get_default_graph, name_scope
