@@ -190,13 +190,12 @@ def test_programs(name: str) -> None:
     assert close(results(ours, name), EXPECTED[name])
 
 
+# Without the one with references, which TensorFlow's raw_ops do not make.
 @pytest.mark.oracle
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "accumulator_by_ref"])
 def test_programs_in_tensorflow(name: str) -> None:
     tf = pytest.importorskip("tensorflow.compat.v1")
     tf.disable_v2_behavior()
-    if name == "accumulator_by_ref":
-        pytest.skip("TensorFlow's raw_ops refuse references")
     assert close(results(ours, name), results(tf, name))
 
 
