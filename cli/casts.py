@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..formats.errors import DataLossError, InvalidValueError, OpError, bullets
+from ..formats.errors import DataLossError, InvalidValueError, OpError, bullets, damaged_together
 
 if TYPE_CHECKING:
     from ..formats.dtypes import DTypeInfo
@@ -55,12 +55,7 @@ def all_bad(entries: Iterable[Entry]) -> Iterator[None]:
         damaged = {entry.name: lost for entry in entries if (lost := _damage(entry))}
         if not damaged:  # of something else than these
             raise
-        told = [lost.message for lost in damaged.values()]
-        raise DataLossError(
-            (told[0] if len(told) == 1 else f"{len(told)} variables are damaged:{bullets(told)}")
-            + "\n`sgtool verify` says what is intact, and its --salvage OUT writes that.",
-            **{**first.fields, "damaged": list(damaged)},
-        ) from first
+        raise damaged_together(damaged) from first
 
 
 def _damage(entry: Entry) -> DataLossError | None:

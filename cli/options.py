@@ -158,19 +158,25 @@ def salvage_output(context: click.Context, parameter: click.Parameter, value: st
 
 def model_output(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """As `store_output`, of a graph and its variables: whatever `formats.targets` writes."""
-    use = "a checkpoint prefix, DIRECTORY/ (a SavedModel), .meta, .pb, .pbtxt, .h5, .npz or .safetensors"
-    if value is not None and len(value) > 1 and value.endswith(("/", os.sep)):
-        return value
-    if value is not None and context.params.get("to") is not None and value not in ("-", ""):
-        return value
-    return _checked_output(value, _NOT_WRITTEN - {".meta", ".pb", ".pbtxt"}, use)
+    return _checked_model(context, value, f"{_MODELS} or .safetensors")
 
 
 def converted_output(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """As `model_output`, of what may be an ONNX model, too."""
     if value is not None and value.endswith(".onnx") and os.path.basename(value) != ".onnx":
         return value
-    return model_output(context, parameter, value)
+    return _checked_model(context, value, f"{_MODELS}, .safetensors or .onnx")
+
+
+_MODELS = "a checkpoint prefix, DIRECTORY/ (a SavedModel), .meta, .pb, .pbtxt, .h5, .npz"
+
+
+def _checked_model(context: click.Context, value: str | None, use: str) -> str | None:
+    if value is not None and len(value) > 1 and value.endswith(("/", os.sep)):
+        return value
+    if value is not None and context.params.get("to") is not None and value not in ("-", ""):
+        return value
+    return _checked_output(value, _NOT_WRITTEN - {".meta", ".pb", ".pbtxt"}, use)
 
 
 def prefix_output(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:

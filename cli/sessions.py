@@ -155,14 +155,13 @@ def restore_variables(
         DataLossError: The store is damaged.
     """
     from ..formats import registry
-    from ..graphcore.ops.io import read_part
-    from ..graphcore.restore import check, compare
+    from ..graphcore.restore import check, compare, read_all
 
     store = registry.open_store(path)
     wanted = [each for each in _saveables(graph, saver) if only is None or each.variable.name in only]
     report, chosen, complaint = compare(store, wanted, path)
     check(report, complaint, partial)
-    values = [read_part(store, entry.name, each.slice_spec, each.dtype) for each, entry in chosen]
+    values = read_all(store, chosen)
     for (each, _), value in zip(chosen, values, strict=True):
         each.holder(session._state).assign(value)
     return report

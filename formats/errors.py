@@ -13,7 +13,7 @@ A message says what is wrong, where, and what to do. The facts behind it are att
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _COMPARED = 1000  # names that `nearest` compares in full
@@ -285,6 +285,15 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
 def suggestion(names: Sequence[str]) -> str:
     """The sentence " Did you mean 'a', 'b'?" for names that were found already, or nothing without any."""
     return f" Did you mean {', '.join(map(repr, names))}?" if names else ""
+
+
+def damaged_together(damaged: Mapping[str, DataLossError]) -> DataLossError:
+    """One error for all tensors that are damaged, by name; each error says of its own where and why."""
+    errors = list(damaged.values())
+    told = [error.message for error in errors]
+    text = told[0] if len(told) == 1 else f"{len(told)} variables are damaged:{bullets(told)}"
+    hint = "\n`sgtool verify` says what is intact, and its --salvage OUT writes that."
+    return DataLossError(text + hint, **{**errors[0].fields, "damaged": list(damaged)})
 
 
 def bullets(lines: Sequence[str], limit: int = 50) -> str:

@@ -264,14 +264,19 @@ def rename(store: Mapping[str, Entry], renames: Sequence[Rename]) -> Mapping[str
         result[new], origin[new] = replace(store[key], name=new), name
     idle = [one for one in renames if not any(one.pattern.search(name) for name in names.values())]
     if idle:
-        prefixes = _prefixes(names.values())
-        lines = [_idle(one, prefixes) for one in idle]
+        lines = unmatched(idle, names.values())
         raise MissingNameError(
             f"These match no name in the store:{bullets(lines)}", maps=[one.text for one in idle]
         )
     if clashes:
         raise InvalidValueError(f"Renaming makes one name of two:{bullets(clashes)}", clashes=clashes)
     return result
+
+
+def unmatched(renames: Iterable[Rename], names: Iterable[str]) -> list[str]:
+    """A line for each rename that matches none of the names: which are near, or how they begin."""
+    prefixes = _prefixes(names)
+    return [_idle(one, prefixes) for one in renames]
 
 
 def _idle(one: Rename, prefixes: list[str]) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ..formats import matching, registry
 from ..formats.entry import Entry
-from ..formats.errors import suggestion
+from ..formats.errors import damaged_together, suggestion
 from ..formats.parts import Part
 from ..formats.restore_report import RestoreReport, report_of
 from .default import GraphKeys
-from .errors import InvalidArgumentError, MissingNameError
+from .errors import DataLossError, InvalidArgumentError, MissingNameError
 from .operation import Operation
 from .ops.io import read_part
 from .saveables import Contents, Saveable, TensorSaveable
@@ -43,7 +43,7 @@ def restore_contents(
     Raises:
         NotFoundError: Keys are missing.
         InvalidArgumentError: Shapes or dtypes differ.
-        DataLossError: The checkpoint is damaged.
+        DataLossError: The checkpoint is damaged; lists all values that are.
         UnimplementedError: Something that was saved would be lost; lists all of it.
     """
     contents.check_restorable()
@@ -55,13 +55,12 @@ def restore_contents(
     wanted += [one for one in contents.fed if one.key]
     report, chosen, complaint = compare(store, wanted, resolved.prefix, reshape)
     check(report, complaint, partial)
-    values = []
-    for saveable, entry in chosen:
-        value = read_part(store, entry.name, saveable.slice_spec, saveable.dtype)
-        shape = saveable.static_shape
-        if reshape and shape is not None and None not in shape:
-            value = np.reshape(value, shape)
-        values.append(value)
+    values = read_all(store, chosen)
+    if reshape:
+        for index, (saveable, _) in enumerate(chosen):
+            shape = saveable.static_shape
+            if shape is not None and None not in shape:
+                values[index] = np.reshape(values[index], shape)
     feed: dict[Any, Any] = {one.tensor: resolved.prefix for one in contents.fed if not one.key}
     for (saveable, _), value in zip(chosen, values):
         if isinstance(saveable, Saveable):
@@ -72,6 +71,24 @@ def restore_contents(
     if contents.restores and len(feed) == len(contents.fed):
         session.run(contents.restores, feed)
     return report
+
+
+def read_all(store: Mapping[str, Entry], chosen: Iterable[tuple[_Saved, Entry]]) -> list[Any]:
+    """The values of entries, for the saveables that `compare` put beside them.
+
+    Raises:
+        DataLossError: Some are damaged; lists all of them.
+    """
+    values = []
+    damaged: dict[str, DataLossError] = {}
+    for saveable, entry in chosen:
+        try:
+            values.append(read_part(store, entry.name, saveable.slice_spec, saveable.dtype))
+        except DataLossError as error:
+            damaged[entry.name] = error
+    if damaged:
+        raise damaged_together(damaged)
+    return values
 
 
 def _note(session: Any, variables: set[Operation], prefix: str) -> None:

@@ -92,6 +92,7 @@ def command(
         _show(report, None, as_json)
         if _problem(report, partial):  # what it is stands in the report
             raise InvalidValueError(_text(report, partial), **report.fields())
+        render.message("Nothing was written (--dry-run).")
         return
     if _problem(report, partial):
         raise InvalidValueError(_text(report, partial, report.sections(partial)), **report.fields())

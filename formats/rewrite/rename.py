@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ..errors import InvalidValueError, MissingNameError, bullets, did_you_mean
-from ..matching import Rename, parse_rename
+from ..errors import InvalidValueError, MissingNameError, bullets
+from ..matching import Rename, parse_rename, unmatched
 from ..object_graph import OBJECT_GRAPH_KEY
 from .model import Model
 from .names import Names, apply
@@ -101,12 +101,7 @@ def _check_used(renames: Sequence[Rename], names: Iterable[str]) -> None:
     idle = [one for one in renames if not any(one.pattern.search(name) for name in known)]
     if not idle:
         return
-    scopes = {name[: at + 1]: None for name in known for at, sign in enumerate(name) if sign == "/"}
-    lines = [
-        f"'{one.text}'"
-        + ("" if one.text.startswith("re:") else did_you_mean(one.text.partition("=")[0], [*scopes, *known]))
-        for one in idle
-    ]
+    lines = unmatched(idle, known)
     raise MissingNameError(
         f"These match no name in the model:{bullets(lines)}", renames=[one.text for one in idle]
     )

@@ -263,3 +263,6 @@ def test_all_damaged_variables_are_listed(sgtool: Tool) -> None:
     assert (result.code, result.error["damaged"]) == (4, ["b", "c"])
     assert "`sgtool verify` says what is intact" in result.error["message"]
     assert not list(Path().glob("out*"))
+    Path("m.meta").write_bytes(Path("g.meta").read_bytes())
+    result = sgtool("run", "m", "--fetch", "a", "--json")
+    assert (result.code, result.error["damaged"]) == (4, ["b", "c"])
